@@ -16,8 +16,8 @@ use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use weft_app_common::Recorded;
 use weft_launch::{
-    Binding, Bulk, FULL_WINDOW_RANKS, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Program, Protection,
-    RANKS_MAX, Settings, is_wanted,
+    Binding, BulkWish, FULL_WINDOW_RANKS, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Program,
+    Protection, RANKS_MAX, Settings, is_wanted,
 };
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
@@ -296,7 +296,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
         return Ok(weft_launch::run(&spec)?.exit_code());
     };
     let fabric = (link == Link::Fabric).then(|| why.as_deref().unwrap_or("asked for"));
-    let announce = |layout: &weft_launch::Layout| {
+    let announce = |layout: &weft_launch::RankLayout| {
         if says_first {
             eprintln!("weft: {}", hosts::first_line(layout, fabric, preset));
         } else if let Some(fall_back) = hosts::fall_back(layout) {
@@ -340,10 +340,10 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     spec.sockets = needs_network && !arguments.hosts.are_given();
     spec.mtu = arguments.mtu;
     spec.bulk = match arguments.bulk {
-        _ if keeps_to_link => Bulk::Datagrams,
-        LongPackets::Auto => Bulk::Auto,
-        LongPackets::Tcp => Bulk::Tcp,
-        LongPackets::Datagrams => Bulk::Datagrams,
+        _ if keeps_to_link => BulkWish::Datagrams,
+        LongPackets::Auto => BulkWish::Auto,
+        LongPackets::Tcp => BulkWish::Tcp,
+        LongPackets::Datagrams => BulkWish::Datagrams,
     };
     spec.protection = match (arguments.encrypt, arguments.authenticate) {
         (true, _) => Protection::Encrypted,

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use weft_launch::Naming;
-use weft_launch::stack::{NAMING, Taken, take};
+use weft_launch::stack::{NAMING, TakenStacks, take};
 
 use crate::beside::{INSPECT, find};
 
@@ -27,7 +27,7 @@ pub fn of_threads(threads: &[u32]) -> Naming {
 ///
 /// # Errors
 /// `weft-inspect` is not there, or does not do its work.
-fn in_words(taken: &Taken) -> Result<Vec<Option<String>>> {
+fn in_words(taken: &TakenStacks) -> Result<Vec<Option<String>>> {
     if taken.is_empty() {
         return Ok(Vec::new());
     }

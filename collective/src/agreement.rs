@@ -40,8 +40,8 @@
 //!
 //! A member that is lost may have decided otherwise: that is what is loose. So may one that ended:
 //! a rank that has decided keeps its [`Agreement`], and hands messages and losses to it, until all
-//! members that live have decided, too. [`Violation::Differs`] is an error, always: the detector
-//! was wrong.
+//! members that live have decided, too. [`AgreementViolation::Differs`] is an error, always: the
+//! detector was wrong.
 //!
 //! **Why the last decision is enough.** Nobody decides `k + 1` before every member that lives has
 //! contributed to it, and a member contributes to it after it has decided `k`. So a member that
@@ -56,14 +56,14 @@
 //! | A4 | a rank keeps one contribution of each other member, and one decision |
 //!
 //! `tests` explores all states of small teams for these. Here A4 is asserted always, and
-//! [`Violation`] names what a peer breaks.
+//! [`AgreementViolation`] names what a peer breaks.
 
 mod format;
 mod planted;
 
-pub use format::Message;
+pub use format::AgreementMessage;
 
-use format::Kind;
+use format::BallotKind;
 use planted::Planted;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ use weft_endpoint::Rank;
 /// A way to other members.
 pub trait Post {
     /// Sends a message. Those to one rank arrive in order, or are lost with one of the two.
-    fn send(&mut self, to: Rank, message: &Message);
+    fn send(&mut self, to: Rank, message: &AgreementMessage);
 }
 
 /// Values that all members that live have agreed about.
@@ -88,7 +88,7 @@ pub struct Decision {
 
 /// Reason why a message is refused: no member sends that, or the failure detector was wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Violation {
+pub enum AgreementViolation {
     /// The bytes are no message.
     #[error("bytes that are no message of an agreement")]
     Malformed,
@@ -184,17 +184,17 @@ impl Agreement {
     pub fn arrived(
         &mut self,
         from: Rank,
-        message: Message,
+        message: AgreementMessage,
         out: &mut impl Post,
-    ) -> Result<(), Violation> {
-        let is_decision = message.kind == Kind::Decision;
+    ) -> Result<(), AgreementViolation> {
+        let is_decision = message.kind == BallotKind::Decision;
         if self.is_lost(from) && !(is_decision && self.has(Planted::TakeFromLost)) {
             return Ok(());
         }
         self.check(from, &message)?;
         match message.kind {
-            Kind::Contribution => self.take_contribution(from, &message, out),
-            Kind::Decision => self.take_decision(message, out),
+            BallotKind::Contribution => self.take_contribution(from, &message, out),
+            BallotKind::Decision => self.take_decision(message, out),
         }
     }
 
@@ -273,10 +273,10 @@ impl Agreement {
     }
 
     /// All members that the sender of a message knows to be lost, as the message says.
-    fn lost_by(&self, message: &Message) -> Vec<Rank> {
+    fn lost_by(&self, message: &AgreementMessage) -> Vec<Rank> {
         let below = self.members.partition_point(|&rank| rank < message.ballot);
         let mut lost = self.members[..below].to_vec();
-        if !(self.has(Planted::KeepLostApart) && message.kind == Kind::Contribution) {
+        if !(self.has(Planted::KeepLostApart) && message.kind == BallotKind::Contribution) {
             lost.extend(&message.lost);
         }
         lost
@@ -290,7 +290,10 @@ impl Agreement {
         let Some(flags) = self.mine.filter(|_| !self.is_coordinator()) else { return };
         let (number, ballot) = (self.next, self.coordinator());
         let lost = self.lost.clone();
-        out.send(ballot, &Message { kind: Kind::Contribution, number, ballot, flags, lost });
+        out.send(
+            ballot,
+            &AgreementMessage { kind: BallotKind::Contribution, number, ballot, flags, lost },
+        );
     }
 
     /// Tells the coordinator the last decision, if there is one.
@@ -304,10 +307,10 @@ impl Agreement {
     fn tell(&self, to: Rank, ballot: Rank, out: &mut impl Post) {
         let Some(Decision { number, flags, lost }) = self.last.clone() else { return };
         let kind = match self.has(Planted::ContributeDecision) && ballot != self.me {
-            true => Kind::Contribution,
-            false => Kind::Decision,
+            true => BallotKind::Contribution,
+            false => BallotKind::Decision,
         };
-        out.send(to, &Message { kind, number, ballot, flags, lost });
+        out.send(to, &AgreementMessage { kind, number, ballot, flags, lost });
     }
 
     /// Decides as coordinator, if every member that is not known to be lost has contributed.
@@ -345,21 +348,21 @@ impl Agreement {
 /// Messages in.
 impl Agreement {
     /// Refuses what a message says of its sender, this rank and others.
-    fn check(&self, from: Rank, message: &Message) -> Result<(), Violation> {
+    fn check(&self, from: Rank, message: &AgreementMessage) -> Result<(), AgreementViolation> {
         let is_other = |rank: Rank| self.is_member(rank) && rank != self.me;
         if !is_other(from) {
-            return Err(Violation::NotMember(from));
+            return Err(AgreementViolation::NotMember(from));
         }
         if let Some(&rank) = message.lost.iter().find(|&&rank| !self.is_member(rank)) {
-            return Err(Violation::NotMember(rank));
+            return Err(AgreementViolation::NotMember(rank));
         }
-        let is_senders = message.ballot == from && message.kind == Kind::Decision;
+        let is_senders = message.ballot == from && message.kind == BallotKind::Decision;
         if message.ballot != self.me && !is_senders {
-            return Err(Violation::Ballot(message.ballot));
+            return Err(AgreementViolation::Ballot(message.ballot));
         }
         let lives = |rank: &Rank| message.lost.contains(rank) || *rank < message.ballot;
         match [self.me, from].into_iter().find(lives) {
-            Some(rank) => Err(Violation::Lives(rank)),
+            Some(rank) => Err(AgreementViolation::Lives(rank)),
             None => Ok(()),
         }
     }
@@ -372,16 +375,16 @@ impl Agreement {
     fn take_contribution(
         &mut self,
         from: Rank,
-        message: &Message,
+        message: &AgreementMessage,
         out: &mut impl Post,
-    ) -> Result<(), Violation> {
-        let Message { number, flags, .. } = *message;
+    ) -> Result<(), AgreementViolation> {
+        let AgreementMessage { number, flags, .. } = *message;
         let is_next = number == self.next;
         if !is_next && !self.is_last(number) {
-            return Err(Violation::Number(number));
+            return Err(AgreementViolation::Number(number));
         }
         if is_next && self.contributions.contains_key(&from) {
-            return Err(Violation::Twice(number));
+            return Err(AgreementViolation::Twice(number));
         }
         let is_early = self.mine.is_none();
         if is_next && !(is_early && self.has(Planted::ForgetEarly)) {
@@ -395,9 +398,13 @@ impl Agreement {
         Ok(())
     }
 
-    fn take_decision(&mut self, message: Message, out: &mut impl Post) -> Result<(), Violation> {
+    fn take_decision(
+        &mut self,
+        message: AgreementMessage,
+        out: &mut impl Post,
+    ) -> Result<(), AgreementViolation> {
         let lost = self.lost_by(&message);
-        let Message { number, flags, lost: decided, .. } = message;
+        let AgreementMessage { number, flags, lost: decided, .. } = message;
         let decision = Decision { number, flags, lost: decided };
         if number == self.next && self.mine.is_some() {
             // The coordinator is now the one that has sent this, or this rank.
@@ -410,10 +417,10 @@ impl Agreement {
         }
         if self.is_last(number) {
             if self.last.as_ref() != Some(&decision) {
-                return Err(Violation::Differs(number));
+                return Err(AgreementViolation::Differs(number));
             }
         } else if !self.is_last(number.wrapping_add(1)) {
-            return Err(Violation::Number(number));
+            return Err(AgreementViolation::Number(number));
         }
         self.learn(&lost, out);
         Ok(())

@@ -31,7 +31,7 @@
 
 mod meeting;
 
-pub use meeting::{Meeting, Met};
+pub use meeting::{ArenaOperation, Met};
 
 use crate::DISAGREES;
 use std::collections::BTreeMap;
@@ -274,7 +274,8 @@ impl Arena {
         let back = (finished / EPOCH * EPOCH).saturating_sub(EPOCH);
         let is_first = finished.is_multiple_of(EPOCH);
         let has_finished = |member| self.line(1 + member)[0].load(Ordering::Acquire) >= back;
-        // Whoever has posted in this epoch before has looked; others have seen a root that had.
+        // A member that has posted in this epoch before has looked; others have seen a root that
+        // had.
         !is_first || (0..self.size).all(has_finished)
     }
 
@@ -297,7 +298,7 @@ impl Arena {
         let (slot, wanted) = (self.slot(), self.head(root, into.len()));
         let head = slot[0].load(Ordering::Acquire);
         if head != wanted {
-            // What was there before has a lower number.
+            // The value that was there before has a lower number.
             return if head >> 32 == wanted >> 32 { Err(DISAGREES) } else { Ok(false) };
         }
         get(&slot[1..], into);

@@ -1,7 +1,7 @@
 //! Operations as others learn of them while a member waits for the end of one.
 
 use crate::{Members, Signature, TeamId};
-use weft_endpoint::{Awaited, Meeting, Protocol, Rank, Whom};
+use weft_endpoint::{Awaited, Protocol, Rank, TeamMeeting, Whom};
 
 /// Number that [`TeamId::count`] has in the team of all ranks before there are any others.
 const OF_ALL: [u32; 2] = [0, u32::MAX];
@@ -23,7 +23,7 @@ pub fn awaited(
     };
     let leader = u64::from(team.leader.0) << 32;
     let members: Vec<Rank> = (0..members.size()).map(|place| members.rank(place)).collect();
-    let meeting = Meeting {
+    let meeting = TeamMeeting {
         team: (system.index() as u64) << 56 | leader | u64::from(team.count),
         number,
         call: signature.hash(),

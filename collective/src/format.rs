@@ -35,7 +35,7 @@ pub const DECLARATION: u8 = 15;
 
 /// Kind of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum TransferKind {
     /// Bytes of a transfer.
     Piece,
     /// The sender is ready to receive the transfer of this step.
@@ -48,7 +48,7 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
     /// Kind of the packet.
-    pub kind: Kind,
+    pub kind: TransferKind,
     /// Team of the operation.
     pub team: TeamId,
     /// Number of the operation among those of the team. Counts round.
@@ -72,9 +72,9 @@ impl Header {
         let Signature { operation, root, bytes: length } = self.signature;
         let mut bytes = [0; SIZE];
         bytes[0] = match self.kind {
-            Kind::Piece => PIECE,
-            Kind::Ready => READY,
-            Kind::Abort => ABORT,
+            TransferKind::Piece => PIECE,
+            TransferKind::Ready => READY,
+            TransferKind::Abort => ABORT,
         };
         bytes[1] = operation as u8 | self.step << OPERATION_BITS;
         bytes[2..4].copy_from_slice(&root.to_le_bytes());
@@ -91,9 +91,9 @@ impl Header {
         let (front, data) = packet.split_first_chunk::<SIZE>()?;
         let &[kind, operation, r0, r1, c0, c1, c2, c3, n0, n1, n2, n3, l0, l1, length @ ..] = front;
         let kind = match kind {
-            PIECE => Kind::Piece,
-            READY if data.is_empty() => Kind::Ready,
-            ABORT => Kind::Abort,
+            PIECE => TransferKind::Piece,
+            READY if data.is_empty() => TransferKind::Ready,
+            ABORT => TransferKind::Abort,
             _ => return None,
         };
         let [b0, b1, b2, b3, b4, b5] = length;
@@ -112,7 +112,7 @@ impl Header {
 /// The packet that ends all operations of a team.
 pub fn abort_packet(team: TeamId, abort: &Abort) -> Vec<u8> {
     let signature = BARRIER.signature();
-    let header = Header { kind: Kind::Abort, team, number: 0, step: 0, signature };
+    let header = Header { kind: TransferKind::Abort, team, number: 0, step: 0, signature };
     [&header.emit()[..], &abort.emit()].concat()
 }
 

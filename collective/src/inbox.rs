@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 /// A packet that has arrived, while whoever took it from the network looks at it.
-pub trait Arrived {
+pub trait ArrivedPacket {
     /// The packet, kept.
     type Kept: AsRef<[u8]>;
 
@@ -18,7 +18,7 @@ pub trait Arrived {
 }
 
 /// A packet of a network that keeps packets as vectors.
-impl Arrived for &[u8] {
+impl ArrivedPacket for &[u8] {
     type Kept = Vec<u8>;
 
     fn bytes(&self) -> &[u8] {
@@ -31,7 +31,7 @@ impl Arrived for &[u8] {
 }
 
 /// A packet that is its receiver's own.
-impl Arrived for Vec<u8> {
+impl ArrivedPacket for Vec<u8> {
     type Kept = Vec<u8>;
 
     const KEPT_FROM: usize = 0;
@@ -56,7 +56,7 @@ pub struct Inbox<K> {
 /// Early packets of one member for one step.
 #[derive(Debug)]
 struct Early<K> {
-    pieces: VecDeque<Piece<K>>,
+    pieces: VecDeque<EarlyPart<K>>,
     /// Bytes of the pieces.
     length: usize,
     /// Packets that were kept.
@@ -65,7 +65,7 @@ struct Early<K> {
 
 /// A part of a transfer that has come early, and what its sender's signature says of the length.
 #[derive(Debug)]
-pub struct Piece<K> {
+pub struct EarlyPart<K> {
     /// Its bytes: a copy, or the packet itself.
     bytes: Bytes<K>,
     /// Length in the signature.
@@ -85,7 +85,7 @@ impl<K> Default for Inbox<K> {
     }
 }
 
-impl<K: AsRef<[u8]>> Piece<K> {
+impl<K: AsRef<[u8]>> EarlyPart<K> {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
@@ -101,7 +101,7 @@ impl<K: AsRef<[u8]>> Inbox<K> {
     ///
     /// # Errors
     /// More than `limit` bytes of a member and step.
-    pub fn store<P: Arrived<Kept = K>>(
+    pub fn store<P: ArrivedPacket<Kept = K>>(
         &mut self,
         (member, step): (usize, u8),
         packet: P,
@@ -124,7 +124,7 @@ impl<K: AsRef<[u8]>> Inbox<K> {
         } else {
             Bytes::Copied(data.to_vec())
         };
-        early.pieces.push_back(Piece { bytes, announced });
+        early.pieces.push_back(EarlyPart { bytes, announced });
         Ok(())
     }
 
@@ -141,7 +141,7 @@ impl<K: AsRef<[u8]>> Inbox<K> {
     }
 
     /// The next piece of a member for a step.
-    pub fn take(&mut self, member: usize, step: u8) -> Option<Piece<K>> {
+    pub fn take(&mut self, member: usize, step: u8) -> Option<EarlyPart<K>> {
         if self.transfers.is_empty() {
             return None;
         }

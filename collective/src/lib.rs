@@ -1,9 +1,9 @@
 //! Collective operations: one engine for messages, regions and MPI (thesis 7.4.2, 7.5.2).
 //!
-//! An operation is a [`Call`]: what is done, its root, how many elements. All members of a team
-//! begin the same calls in the same order, so that the team and a count name an operation; its
+//! An operation is a [`OperationCall`]: what is done, its root, how many elements. All members of a
+//! team begin the same calls in the same order, so that the team and a count name an operation; its
 //! signature stands in every packet. Each member makes a schedule of it ([`schedule`]), and a
-//! [`Run`] carries that out. Nothing here knows a clock, a thread, a socket or a lock:
+//! [`RunningOperation`] carries that out. Nothing here knows a clock, a thread, a socket or a lock:
 //!
 //! ```text
 //!                   ┌─────────────────── Teams ───────────────────┐
@@ -31,9 +31,9 @@
 //! operation of all ranks. Tagged has a lock around all it does, and the program's thread waits for
 //! the one operation of its team.
 //!
-//! **Memory** ([`Memory`]): a member's contribution, and the room for its result. Packets are
-//! placed there as they come; blocks that wait to be combined are the run's own. Combining is the
-//! driver's, in the order of members: the same bits at all members and in every run.
+//! **Memory** ([`OperationMemory`]): a member's contribution, and the room for its result. Packets
+//! are placed there as they come; blocks that wait to be combined are the run's own. Combining is
+//! the driver's, in the order of members: the same bits at all members and in every run.
 //!
 //! **Long transfers.** The first 64 KiB leave at once. The rest waits until its receiver has begun
 //! the operation and says that it is ready, and is placed where it belongs:
@@ -74,12 +74,15 @@ pub mod signature;
 pub mod teams;
 
 pub use awaited::awaited;
-pub use inbox::Arrived;
+pub use inbox::ArrivedPacket;
 pub use members::Members;
-pub use run::{Body, Failure, Job, Memory, Run, Stage, Transport, combine_elements};
-pub use schedule::{BARRIER, Call, Tuning};
+pub use run::{
+    Job, OperationMemory, RunFailure, RunningOperation, Stage, TransferBody, Transport,
+    combine_elements,
+};
+pub use schedule::{BARRIER, OperationCall, Tuning};
 pub use signature::{Abort, Disagreement, Operation, Signature};
-pub use teams::{Parked, Progress, Refused, Teams};
+pub use teams::{PacketEffect, Parked, Refused, Teams};
 
 use weft_endpoint::Rank;
 

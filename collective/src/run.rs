@@ -2,10 +2,12 @@
 
 mod rounds;
 
-use crate::format::{Header, Kind};
-use crate::inbox::{Arrived, Inbox};
+use crate::format::{Header, TransferKind};
+use crate::inbox::{ArrivedPacket, Inbox};
 use crate::members::Members;
-use crate::schedule::{Area, Call, Span, Step, To, Tuning, Varied, schedule};
+use crate::schedule::{
+    Area, Extent, OperationCall, Receivers, ScheduleStep, Tuning, Varied, schedule,
+};
 use crate::signature::Signature;
 use crate::{EAGER_BYTES, TeamId};
 use bytemuck::Pod;
@@ -15,7 +17,7 @@ use std::sync::Arc;
 use weft_endpoint::{Group, Rank};
 
 /// Bytes that a member brings, and room for its result. Both may be the same bytes.
-pub trait Memory {
+pub trait OperationMemory {
     /// Calls `take` with the pieces of `length` bytes of Mine or Result from `at` on.
     fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8]));
 
@@ -50,7 +52,8 @@ pub trait Transport {
     ///
     /// # Errors
     /// Those of the network.
-    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> Result<bool, Self::Error>;
+    fn send(&mut self, to: Rank, head: &[u8], body: &TransferBody<'_>)
+    -> Result<bool, Self::Error>;
 
     /// Sends one packet to all other ranks of a group, as [`Self::send`] to one.
     ///
@@ -60,18 +63,18 @@ pub trait Transport {
         &mut self,
         group: Group,
         head: &[u8],
-        body: &Body<'_>,
+        body: &TransferBody<'_>,
     ) -> Result<bool, Self::Error>;
 }
 
 /// The bytes of a packet after its header.
-pub struct Body<'a> {
-    memory: &'a dyn Memory,
+pub struct TransferBody<'a> {
+    memory: &'a dyn OperationMemory,
     blocks: &'a [Vec<u8>],
-    span: Span,
+    span: Extent,
 }
 
-impl Body<'_> {
+impl TransferBody<'_> {
     /// Number of bytes.
     #[inline]
     #[allow(clippy::len_without_is_empty)]
@@ -96,14 +99,13 @@ impl Body<'_> {
 pub enum Stage {
     /// It waits for others, or for room.
     Waiting,
-    /// Its driver has to [combine](Run::combine).
+    /// Its driver has to [combine](RunningOperation::combine).
     Combine,
     /// Over at this member.
     Done,
 }
 
-/// Makes one block of two: each element of the first and its equal in the second, in place of that.
-/// They lie anywhere.
+/// Combines each element of `before` with its equal in `after`, in its place; they lie anywhere.
 pub fn combine_elements<T: Pod>(
     before: &[u8],
     after: &mut [u8],
@@ -119,7 +121,7 @@ pub fn combine_elements<T: Pod>(
 
 /// Reason for which an operation cannot go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Failure<E> {
+pub enum RunFailure<E> {
     /// The network has failed.
     Transport(E),
     /// A member sent what none sends.
@@ -133,10 +135,10 @@ pub enum Failure<E> {
 
 /// A transfer to a member, or to all others.
 #[derive(Clone, Copy, Debug)]
-struct Outgoing {
-    to: To,
+struct SendTransfer {
+    to: Receivers,
     step: u8,
-    span: Span,
+    span: Extent,
     /// Bytes of the rounds before.
     before: usize,
     /// Bytes of the signature in its packets.
@@ -147,23 +149,23 @@ struct Outgoing {
 
 /// A transfer from a member that was begun to be received.
 #[derive(Clone, Copy, Debug)]
-struct Incoming {
+struct ReceiveTransfer {
     from: usize,
     step: u8,
-    span: Span,
+    span: Extent,
     /// Bytes that have come.
     received: usize,
 }
 
 /// State of an operation at one member.
 #[derive(Debug)]
-pub struct Run<K> {
+pub struct RunningOperation<K> {
     header: Header,
     members: Arc<Members>,
-    steps: VecDeque<Step>,
-    outgoing: VecDeque<Outgoing>,
+    steps: VecDeque<ScheduleStep>,
+    outgoing: VecDeque<SendTransfer>,
     /// At most one of each member.
-    incoming: Vec<Incoming>,
+    incoming: Vec<ReceiveTransfer>,
     /// Members to be told that this one is ready.
     to_tell: VecDeque<(usize, u8)>,
     /// Members that are ready.
@@ -182,25 +184,30 @@ pub struct Run<K> {
 #[derive(Debug)]
 pub struct Job<M, K> {
     /// The run.
-    pub run: Run<K>,
+    pub run: RunningOperation<K>,
     /// Its memory.
     pub memory: M,
 }
 
 const MORE: &str = "more of a collective operation than there is";
 
-impl<K: AsRef<[u8]>> Run<K> {
+impl<K: AsRef<[u8]>> RunningOperation<K> {
     /// The operation with this number of a team; `inbox` is what has come of it.
     pub fn new(
         (team, number): (TeamId, u32),
-        call: &Call,
+        call: &OperationCall,
         members: &Arc<Members>,
         tuning: &Tuning,
         mut inbox: Inbox<K>,
     ) -> Self {
-        let header =
-            Header { kind: Kind::Piece, team, number, step: 0, signature: call.signature() };
-        Run {
+        let header = Header {
+            kind: TransferKind::Piece,
+            team,
+            number,
+            step: 0,
+            signature: call.signature(),
+        };
+        RunningOperation {
             header,
             steps: schedule(call, (members.me(), members.size()), tuning),
             members: Arc::clone(members),
@@ -251,38 +258,38 @@ impl<K: AsRef<[u8]>> Run<K> {
     #[inline]
     pub fn advance<X: Transport>(
         &mut self,
-        memory: &mut impl Memory,
+        memory: &mut impl OperationMemory,
         transport: &mut X,
-    ) -> Result<Stage, Failure<X::Error>> {
+    ) -> Result<Stage, RunFailure<X::Error>> {
         loop {
             match self.steps.front().copied() {
-                Some(Step::Send(to, step, span, before)) => {
+                Some(ScheduleStep::Send(to, step, span, before)) => {
                     let announced = self.header.signature.bytes;
-                    self.begin_send(Outgoing { to, step, span, before, announced, sent: 0 });
+                    self.begin_send(SendTransfer { to, step, span, before, announced, sent: 0 });
                 }
-                Some(Step::Receive(from, step, span, before)) => {
+                Some(ScheduleStep::Receive(from, step, span, before)) => {
                     self.begin_receive(memory, (from, step), span, before);
                 }
-                Some(Step::Copy(from, to)) => self.copy(memory, from, to),
-                Some(Step::Combine(..)) => return Ok(Stage::Combine),
-                Some(Step::Clear(block)) => self.block(block).clear(),
-                Some(Step::Give(to, step, span, before)) => {
-                    let whose = if let To::Member(to) = to { to } else { self.members.me() };
+                Some(ScheduleStep::Copy(from, to)) => self.copy(memory, from, to),
+                Some(ScheduleStep::Combine(..)) => return Ok(Stage::Combine),
+                Some(ScheduleStep::Clear(block)) => self.block(block).clear(),
+                Some(ScheduleStep::Give(to, step, span, before)) => {
+                    let whose = if let Receivers::Member(to) = to { to } else { self.members.me() };
                     let announced = memory.part(whose).len() as u64;
-                    self.begin_send(Outgoing { to, step, span, before, announced, sent: 0 });
+                    self.begin_send(SendTransfer { to, step, span, before, announced, sent: 0 });
                 }
-                Some(Step::Announce(rounds)) => {
+                Some(ScheduleStep::Announce(rounds)) => {
                     self.announce(memory, rounds);
                     continue;
                 }
-                Some(Step::Resume) => {
+                Some(ScheduleStep::Resume) => {
                     self.resume(memory);
                     continue;
                 }
-                Some(Step::Wait) | None => {
-                    self.flush(memory, transport).map_err(Failure::Transport)?;
+                Some(ScheduleStep::Wait) | None => {
+                    self.flush(memory, transport).map_err(RunFailure::Transport)?;
                     if let Some((from, what)) = self.violation() {
-                        return Err(Failure::Violation { from: self.members.rank(from), what });
+                        return Err(RunFailure::Violation { from: self.members.rank(from), what });
                     }
                     if !(self.incoming.is_empty()
                         && self.outgoing.is_empty()
@@ -301,8 +308,12 @@ impl<K: AsRef<[u8]>> Run<K> {
 
     /// Carries out the steps of combining that come next: `combine` makes one block of the first
     /// and the second, in place of the second.
-    pub fn combine(&mut self, memory: &impl Memory, mut combine: impl FnMut(&[u8], &mut [u8])) {
-        while let Some(&Step::Combine(before, after)) = self.steps.front() {
+    pub fn combine(
+        &mut self,
+        memory: &impl OperationMemory,
+        mut combine: impl FnMut(&[u8], &mut [u8]),
+    ) {
+        while let Some(&ScheduleStep::Combine(before, after)) = self.steps.front() {
             let mut into = std::mem::take(&mut self.blocks[after]);
             match before.area {
                 Area::Block(block) => combine(&self.blocks[block], &mut into),
@@ -326,17 +337,17 @@ impl<K: AsRef<[u8]>> Run<K> {
     #[inline]
     pub fn arrive(
         &mut self,
-        memory: &mut impl Memory,
+        memory: &mut impl OperationMemory,
         from: usize,
         header: &Header,
-        packet: impl Arrived<Kept = K>,
+        packet: impl ArrivedPacket<Kept = K>,
         (limit, keeps): (usize, usize),
     ) -> Result<bool, &'static str> {
         let announced = header.signature.bytes;
-        if header.kind == Kind::Ready {
+        if header.kind == TransferKind::Ready {
             return self.note_ready(from, header.step).map(|()| true);
         }
-        let is_its = |it: &Incoming| it.from == from && it.step == header.step;
+        let is_its = |it: &ReceiveTransfer| it.from == from && it.step == header.step;
         match self.incoming.iter().position(is_its) {
             Some(index) => {
                 let data = packet.bytes().get(crate::format::SIZE..).unwrap_or_default();
@@ -351,7 +362,7 @@ impl<K: AsRef<[u8]>> Run<K> {
     }
 
     /// Takes in what came while the run was elsewhere.
-    pub fn absorb(&mut self, memory: &mut impl Memory, mut later: Inbox<K>) {
+    pub fn absorb(&mut self, memory: &mut impl OperationMemory, mut later: Inbox<K>) {
         let ready: Vec<_> = later.drain_ready().collect();
         for (from, step) in ready {
             if let Err(what) = self.note_ready(from, step) {
@@ -379,15 +390,15 @@ impl<K: AsRef<[u8]>> Run<K> {
         self.broken.or_else(more)
     }
 
-    fn begin_send(&mut self, transfer: Outgoing) {
+    fn begin_send(&mut self, transfer: SendTransfer) {
         let (me, size) = (self.members.me(), self.members.size());
         let all = match transfer.to {
-            To::Others if self.members.group().is_none() => 1..size,
+            Receivers::Others if self.members.group().is_none() => 1..size,
             _ => 0..0,
         };
         for distance in all.clone() {
-            let to = To::Member((me + distance) % size);
-            self.outgoing.push_back(Outgoing { to, ..transfer });
+            let to = Receivers::Member((me + distance) % size);
+            self.outgoing.push_back(SendTransfer { to, ..transfer });
         }
         if all.is_empty() {
             self.outgoing.push_back(transfer);
@@ -396,16 +407,16 @@ impl<K: AsRef<[u8]>> Run<K> {
 
     fn begin_receive(
         &mut self,
-        memory: &mut impl Memory,
+        memory: &mut impl OperationMemory,
         (from, step): (usize, u8),
-        span: Span,
+        span: Extent,
         before: usize,
     ) {
         if let Area::Block(block) = span.area {
             self.block(block);
         }
-        self.incoming.push(Incoming { from, step, span, received: 0 });
-        if span.length != Span::ANNOUNCED && before + span.length > EAGER_BYTES {
+        self.incoming.push(ReceiveTransfer { from, step, span, received: 0 });
+        if span.length != Extent::ANNOUNCED && before + span.length > EAGER_BYTES {
             self.to_tell.push_back((from, step));
         }
         self.place_early(memory, self.incoming.len() - 1);
@@ -421,8 +432,8 @@ impl<K: AsRef<[u8]>> Run<K> {
     }
 
     /// Places what has come early of a transfer.
-    fn place_early(&mut self, memory: &mut impl Memory, index: usize) {
-        let Incoming { from, step, .. } = self.incoming[index];
+    fn place_early(&mut self, memory: &mut impl OperationMemory, index: usize) {
+        let ReceiveTransfer { from, step, .. } = self.incoming[index];
         while let Some(piece) = self.inbox.take(from, step) {
             match self.place(memory, index, piece.bytes(), piece.announced) {
                 Ok(true) => return,
@@ -436,13 +447,13 @@ impl<K: AsRef<[u8]>> Run<K> {
     #[inline]
     fn place(
         &mut self,
-        memory: &mut impl Memory,
+        memory: &mut impl OperationMemory,
         index: usize,
         bytes: &[u8],
         announced: u64,
     ) -> Result<bool, &'static str> {
         let it = &mut self.incoming[index];
-        if it.span.length == Span::ANNOUNCED {
+        if it.span.length == Extent::ANNOUNCED {
             let Some(varied) = &mut self.varied else {
                 return Err("a length where none is to be announced");
             };
@@ -474,7 +485,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         Ok(is_last)
     }
 
-    fn copy(&mut self, memory: &mut impl Memory, from: Span, to: Span) {
+    fn copy(&mut self, memory: &mut impl OperationMemory, from: Extent, to: Extent) {
         match (from.area, to.area) {
             (Area::Block(block), _) => {
                 memory.write(to.at, &self.blocks[block][from.at..][..from.length])
@@ -492,13 +503,13 @@ impl<K: AsRef<[u8]>> Run<K> {
     /// Sends what may leave, as far as there is room.
     fn flush<X: Transport>(
         &mut self,
-        memory: &impl Memory,
+        memory: &impl OperationMemory,
         transport: &mut X,
     ) -> Result<(), X::Error> {
         while let Some(&(member, step)) = self.to_tell.front() {
-            let head = Header { kind: Kind::Ready, step, ..self.header }.emit();
-            let span = Span { area: Area::Mine, at: 0, length: 0 };
-            let body = Body { memory, blocks: &self.blocks, span };
+            let head = Header { kind: TransferKind::Ready, step, ..self.header }.emit();
+            let span = Extent { area: Area::Mine, at: 0, length: 0 };
+            let body = TransferBody { memory, blocks: &self.blocks, span };
             if !transport.send(self.members.rank(member), &head, &body)? {
                 return Ok(());
             }
@@ -514,15 +525,18 @@ impl<K: AsRef<[u8]>> Run<K> {
             while room > 0 && !ended {
                 let Some(allowed) = self.allowed(&it) else { break };
                 let most = match it.to {
-                    To::Member(_) => transport.payload(),
-                    To::Others => transport.multicast_payload(),
+                    Receivers::Member(_) => transport.payload(),
+                    Receivers::Others => transport.multicast_payload(),
                 } - head.len();
-                let span = Span { at: it.span.at + it.sent, length: allowed.min(most), ..it.span };
-                let body = Body { memory, blocks: &self.blocks, span };
+                let span =
+                    Extent { at: it.span.at + it.sent, length: allowed.min(most), ..it.span };
+                let body = TransferBody { memory, blocks: &self.blocks, span };
                 let sent = match (it.to, self.members.group()) {
-                    (To::Member(to), _) => transport.send(self.members.rank(to), &head, &body)?,
-                    (To::Others, Some(group)) => transport.multicast(group, &head, &body)?,
-                    (To::Others, None) => true,
+                    (Receivers::Member(to), _) => {
+                        transport.send(self.members.rank(to), &head, &body)?
+                    }
+                    (Receivers::Others, Some(group)) => transport.multicast(group, &head, &body)?,
+                    (Receivers::Others, None) => true,
                 };
                 if !sent {
                     self.outgoing.push_front(it);
@@ -543,23 +557,23 @@ impl<K: AsRef<[u8]>> Run<K> {
 
     /// A transfer has left. Its receivers say again that they are ready for the next round, and
     /// none does before all of this one has come.
-    fn forget_ready(&mut self, it: &Outgoing) {
+    fn forget_ready(&mut self, it: &SendTransfer) {
         self.ready.retain(|&(member, step)| match it.to {
-            To::Member(to) => (member, step) != (to, it.step),
-            To::Others => step != it.step,
+            Receivers::Member(to) => (member, step) != (to, it.step),
+            Receivers::Others => step != it.step,
         });
     }
 
     /// Bytes that may leave now: those that have not left yet, as far as their receivers store them
     /// or are ready. `None` if receivers have to say first that they are ready.
-    fn allowed(&self, it: &Outgoing) -> Option<usize> {
+    fn allowed(&self, it: &SendTransfer) -> Option<usize> {
         let left = it.span.length - it.sent;
         if it.before + it.span.length <= EAGER_BYTES {
             return Some(left);
         }
         let is_ready = match it.to {
-            To::Member(member) => self.ready.contains(&(member, it.step)),
-            To::Others => {
+            Receivers::Member(member) => self.ready.contains(&(member, it.step)),
+            Receivers::Others => {
                 let ready = self.ready.iter().filter(|&&(_, step)| step == it.step).count();
                 ready + 1 == self.members.size()
             }
@@ -571,13 +585,16 @@ impl<K: AsRef<[u8]>> Run<K> {
     }
 }
 
-impl<M: Memory, K: AsRef<[u8]>> Job<M, K> {
-    /// Goes on as far as can be; see [`Run::advance`].
+impl<M: OperationMemory, K: AsRef<[u8]>> Job<M, K> {
+    /// Goes on as far as can be; see [`RunningOperation::advance`].
     ///
     /// # Errors
     /// As there.
     #[inline]
-    pub fn advance<X: Transport>(&mut self, transport: &mut X) -> Result<Stage, Failure<X::Error>> {
+    pub fn advance<X: Transport>(
+        &mut self,
+        transport: &mut X,
+    ) -> Result<Stage, RunFailure<X::Error>> {
         self.run.advance(&mut self.memory, transport)
     }
 }

@@ -46,23 +46,25 @@ const ACROSS: u8 = 2;
 
 /// An operation, as its member calls it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Call {
+pub struct OperationCall {
     /// Kind.
     pub operation: Operation,
     /// Its root; 0 where there is none.
     pub root: usize,
     /// Elements that each member brings or gets. Of a broadcast, a reduction and a scan: all. Of a
     /// gather, an all-gather and a scatter: those of one member. Of an all-to-all: those of one
-    /// member for all. Of varied lengths: 0, as memory has the [parts](crate::Memory::part).
+    /// member for all. Of varied lengths: 0, as memory has the
+    /// [parts](crate::OperationMemory::part).
     pub count: usize,
     /// Bytes of each element.
     pub size: usize,
 }
 
 /// A barrier.
-pub const BARRIER: Call = Call { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
+pub const BARRIER: OperationCall =
+    OperationCall { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
 
-impl Call {
+impl OperationCall {
     /// The signature that all members have to agree about. The size of elements stands in the place
     /// of the root where there is none.
     #[inline]
@@ -124,27 +126,27 @@ pub enum Area {
 
 /// Some bytes of an area.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Span {
+pub struct Extent {
     /// Area that the bytes are in.
     pub area: Area,
     /// Offset of the first byte.
     pub at: usize,
-    /// Number of bytes; [`ANNOUNCED`](Span::ANNOUNCED) if the sender says it.
+    /// Number of bytes; [`ANNOUNCED`](Extent::ANNOUNCED) if the sender says it.
     pub length: usize,
 }
 
-impl Span {
+impl Extent {
     /// The length of a transfer that only its sender knows.
     pub const ANNOUNCED: usize = usize::MAX;
 
     fn new(area: Area, range: Range<usize>) -> Self {
-        Span { area, at: range.start, length: range.len() }
+        Extent { area, at: range.start, length: range.len() }
     }
 }
 
 /// Receiver of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum To {
+pub enum Receivers {
     /// One member.
     Member(usize),
     /// All but the sender.
@@ -153,17 +155,17 @@ pub enum To {
 
 /// One step of a schedule. Sends and receives begin in order, and go on at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum ScheduleStep {
     /// Sends a transfer, or a round of one of which so many bytes were in the rounds before.
-    Send(To, u8, Span, usize),
+    Send(Receivers, u8, Extent, usize),
     /// Receives the next transfer of a member, or a round of one.
-    Receive(usize, u8, Span, usize),
+    Receive(usize, u8, Extent, usize),
     /// Waits until all that was begun has left and come.
     Wait,
     /// Combines a contribution with a later one, in place of that block.
-    Combine(Span, usize),
+    Combine(Extent, usize),
     /// Copies to Result or to a block.
-    Copy(Span, Span),
+    Copy(Extent, Extent),
     /// Empties a block.
     Clear(usize),
     /// Begins the rounds of parts of varied lengths: the first announce these.
@@ -171,25 +173,29 @@ pub enum Step {
     /// Goes on with the next of those rounds.
     Resume,
     /// Sends a round of a part, and announces how long that is.
-    Give(To, u8, Span, usize),
+    Give(Receivers, u8, Extent, usize),
 }
 
 /// Steps of one member.
 struct Plan<'a> {
-    call: &'a Call,
+    call: &'a OperationCall,
     me: usize,
     size: usize,
     tuning: &'a Tuning,
-    steps: VecDeque<Step>,
+    steps: VecDeque<ScheduleStep>,
 }
 
 /// The steps of member `me` of `size` in an operation.
-pub fn schedule(call: &Call, (me, size): (usize, usize), tuning: &Tuning) -> VecDeque<Step> {
+pub fn schedule(
+    call: &OperationCall,
+    (me, size): (usize, usize),
+    tuning: &Tuning,
+) -> VecDeque<ScheduleStep> {
     let mut plan = Plan { call, me, size, tuning, steps: VecDeque::with_capacity(8) };
     let (root, bytes) = (call.root, call.bytes());
     match call.operation {
         Operation::Barrier if size <= tuning.exchange_members => {
-            plan.exchange(ACROSS, 0..0, |_| Span::new(Area::Result, 0..0));
+            plan.exchange(ACROSS, 0..0, |_| Extent::new(Area::Result, 0..0));
         }
         Operation::Barrier => {
             plan.combine_up(0, 0);
@@ -201,20 +207,20 @@ pub fn schedule(call: &Call, (me, size): (usize, usize), tuning: &Tuning) -> Vec
         Operation::Gather => plan.gather(root, bytes),
         Operation::Scatter => plan.scatter(root, bytes),
         Operation::AllGather | Operation::Split => {
-            plan.copy(Span::new(Area::Mine, 0..bytes), bytes * me);
+            plan.copy(Extent::new(Area::Mine, 0..bytes), bytes * me);
             plan.spread(0..bytes, |from| bytes * from..bytes * (from + 1));
         }
         Operation::AllToAll => {
             let part = bytes / size;
             let of = |member: usize| part * member..part * (member + 1);
-            plan.copy(Span::new(Area::Mine, of(me)), of(me).start);
-            plan.swap(of, |from| Span::new(Area::Result, of(from)));
+            plan.copy(Extent::new(Area::Mine, of(me)), of(me).start);
+            plan.swap(of, |from| Extent::new(Area::Result, of(from)));
         }
         Operation::GatherVaried
         | Operation::ScatterVaried
         | Operation::AllGatherVaried
         | Operation::AllToAllVaried => {
-            plan.steps.push_back(Step::Announce(Rounds::new(call, size, tuning)));
+            plan.steps.push_back(ScheduleStep::Announce(Rounds::new(call, size, tuning)));
         }
         Operation::Scan => plan.scan(bytes, false),
         Operation::ExclusiveScan => plan.scan(bytes, true),
@@ -223,31 +229,31 @@ pub fn schedule(call: &Call, (me, size): (usize, usize), tuning: &Tuning) -> Vec
 }
 
 impl Plan<'_> {
-    fn send(&mut self, to: usize, step: u8, from: Span) {
-        self.steps.push_back(Step::Send(To::Member(to), step, from, 0));
+    fn send(&mut self, to: usize, step: u8, from: Extent) {
+        self.steps.push_back(ScheduleStep::Send(Receivers::Member(to), step, from, 0));
     }
 
-    fn send_to_all(&mut self, step: u8, from: Span) {
-        self.send_round(To::Others, step, from, 0);
+    fn send_to_all(&mut self, step: u8, from: Extent) {
+        self.send_round(Receivers::Others, step, from, 0);
     }
 
-    fn send_round(&mut self, to: To, step: u8, from: Span, before: usize) {
+    fn send_round(&mut self, to: Receivers, step: u8, from: Extent, before: usize) {
         if self.size > 1 {
-            self.steps.push_back(Step::Send(to, step, from, before));
+            self.steps.push_back(ScheduleStep::Send(to, step, from, before));
         }
     }
 
-    fn receive(&mut self, from: usize, step: u8, into: Span) {
-        self.steps.push_back(Step::Receive(from, step, into, 0));
+    fn receive(&mut self, from: usize, step: u8, into: Extent) {
+        self.steps.push_back(ScheduleStep::Receive(from, step, into, 0));
     }
 
     fn wait(&mut self) {
-        self.steps.push_back(Step::Wait);
+        self.steps.push_back(ScheduleStep::Wait);
     }
 
-    fn copy(&mut self, from: Span, at: usize) {
-        let into = Span { area: Area::Result, at, length: from.length };
-        self.steps.push_back(Step::Copy(from, into));
+    fn copy(&mut self, from: Extent, at: usize) {
+        let into = Extent { area: Area::Result, at, length: from.length };
+        self.steps.push_back(ScheduleStep::Copy(from, into));
     }
 
     /// Members beginning with the next one, so that not all send to the same one at once.
@@ -266,19 +272,19 @@ impl Plan<'_> {
 
     /// Receives the contributions below this member, combines them with its own, and sends them up
     /// unless it is the top. Returns where the result is.
-    fn combine_up(&mut self, top: usize, bytes: usize) -> Span {
+    fn combine_up(&mut self, top: usize, bytes: usize) -> Extent {
         let (me, size) = (self.me, self.size);
         let is_flat = self.is_flat();
         let of_top = (0..size).filter(|&member| is_flat && me == top && member != me);
         let of_tree = children(me, size).filter(|_| !is_flat);
         let below = || of_top.clone().chain(of_tree.clone());
         for child in below() {
-            self.receive(child, UP, Span::new(Area::Block(child), 0..bytes));
+            self.receive(child, UP, Extent::new(Area::Block(child), 0..bytes));
         }
         if !self.steps.is_empty() {
             self.wait();
         }
-        let all = self.combine(below(), Span::new(Area::Mine, 0..bytes));
+        let all = self.combine(below(), Extent::new(Area::Mine, 0..bytes));
         if me != top {
             let parent = if is_flat { top } else { parent(me) };
             self.send(parent, UP, all);
@@ -287,9 +293,9 @@ impl Plan<'_> {
     }
 
     /// Combines the blocks of other members and `own`, in their order. Returns where the result is.
-    fn combine(&mut self, others: impl Iterator<Item = usize>, own: Span) -> Span {
+    fn combine(&mut self, others: impl Iterator<Item = usize>, own: Extent) -> Extent {
         let me = self.me;
-        let block = |member| Span { area: Area::Block(member), at: 0, length: own.length };
+        let block = |member| Extent { area: Area::Block(member), at: 0, length: own.length };
         if own.length == 0 {
             return own;
         }
@@ -301,18 +307,18 @@ impl Plan<'_> {
             return own;
         }
         if last == me {
-            self.steps.push_back(Step::Copy(own, block(me)));
+            self.steps.push_back(ScheduleStep::Copy(own, block(me)));
         }
         for &before in all.iter().rev().skip(1) {
             let before = if before == me { own } else { block(before) };
-            self.steps.push_back(Step::Combine(before, last));
+            self.steps.push_back(ScheduleStep::Combine(before, last));
         }
         block(last)
     }
 
     /// The top's result to all others' Result.
     fn down(&mut self, top: usize, bytes: usize) {
-        let result = Span::new(Area::Result, 0..bytes);
+        let result = Extent::new(Area::Result, 0..bytes);
         match self.me == top {
             true => self.send_to_all(DOWN, result),
             false => {
@@ -327,7 +333,7 @@ impl Plan<'_> {
             self.reduce(root, 0);
         }
         match self.me == root {
-            true => self.send_to_all(DOWN, Span::new(Area::Mine, 0..bytes)),
+            true => self.send_to_all(DOWN, Extent::new(Area::Mine, 0..bytes)),
             false => self.down(root, bytes),
         }
     }
@@ -341,7 +347,7 @@ impl Plan<'_> {
             }
             self.copy(share, call.share(me, size).start);
             for from in self.others() {
-                self.receive(from, UP, Span::new(Area::Result, call.share(from, size)));
+                self.receive(from, UP, Extent::new(Area::Result, call.share(from, size)));
             }
             return self.wait();
         }
@@ -352,7 +358,7 @@ impl Plan<'_> {
         } else if me == top {
             self.send(root, DOWN, all);
         } else if me == root {
-            self.receive(top, DOWN, Span::new(Area::Result, 0..bytes));
+            self.receive(top, DOWN, Extent::new(Area::Result, 0..bytes));
             self.wait();
         }
     }
@@ -366,8 +372,8 @@ impl Plan<'_> {
             return self.spread_from(Area::Result, own, |from| call.share(from, size));
         }
         if size <= self.tuning.exchange_members {
-            self.exchange(ACROSS, 0..bytes, |from| Span::new(Area::Block(from), 0..bytes));
-            let (me, mine) = (self.me, Span::new(Area::Mine, 0..bytes));
+            self.exchange(ACROSS, 0..bytes, |from| Extent::new(Area::Block(from), 0..bytes));
+            let (me, mine) = (self.me, Extent::new(Area::Mine, 0..bytes));
             let all = self.combine((0..size).filter(|&member| member != me), mine);
             return self.copy(all, 0);
         }
@@ -379,28 +385,28 @@ impl Plan<'_> {
     }
 
     /// This member's share of what all bring, combined.
-    fn combined_share(&mut self) -> Span {
+    fn combined_share(&mut self) -> Extent {
         let (call, me, size) = (*self.call, self.me, self.size);
         let own = call.share(me, size);
         let length = own.len();
-        self.swap(|to| call.share(to, size), |from| Span::new(Area::Block(from), 0..length));
-        self.combine((0..size).filter(|&member| member != me), Span::new(Area::Mine, own))
+        self.swap(|to| call.share(to, size), |from| Extent::new(Area::Block(from), 0..length));
+        self.combine((0..size).filter(|&member| member != me), Extent::new(Area::Mine, own))
     }
 
     fn gather(&mut self, root: usize, bytes: usize) {
-        let mine = Span::new(Area::Mine, 0..bytes);
+        let mine = Extent::new(Area::Mine, 0..bytes);
         if self.me != root {
             return self.send(root, UP, mine);
         }
         for from in self.others() {
-            self.receive(from, UP, Span::new(Area::Result, bytes * from..bytes * (from + 1)));
+            self.receive(from, UP, Extent::new(Area::Result, bytes * from..bytes * (from + 1)));
         }
         self.copy(mine, bytes * root);
         self.wait();
     }
 
     fn scatter(&mut self, root: usize, bytes: usize) {
-        let part = |member: usize| Span::new(Area::Mine, bytes * member..bytes * (member + 1));
+        let part = |member: usize| Extent::new(Area::Mine, bytes * member..bytes * (member + 1));
         if self.me != root {
             return self.down(root, bytes);
         }
@@ -411,11 +417,11 @@ impl Plan<'_> {
     }
 
     /// Every member's bytes to all others, at once.
-    fn exchange(&mut self, step: u8, mine: Range<usize>, into: impl Fn(usize) -> Span) {
+    fn exchange(&mut self, step: u8, mine: Range<usize>, into: impl Fn(usize) -> Extent) {
         for from in self.others() {
             self.receive(from, step, into(from));
         }
-        self.send_to_all(step, Span::new(Area::Mine, mine));
+        self.send_to_all(step, Extent::new(Area::Mine, mine));
         self.wait();
     }
 
@@ -438,36 +444,36 @@ impl Plan<'_> {
             for from in self.others() {
                 let all = into(from);
                 if let Some(part) = part(all.clone(), round, limit) {
-                    let (before, part) = (part.start - all.start, Span::new(Area::Result, part));
-                    self.steps.push_back(Step::Receive(from, DOWN, part, before));
+                    let (before, part) = (part.start - all.start, Extent::new(Area::Result, part));
+                    self.steps.push_back(ScheduleStep::Receive(from, DOWN, part, before));
                 }
             }
             if let Some(part) = part(mine.clone(), round, limit) {
                 let before = part.start - mine.start;
-                self.send_round(To::Others, DOWN, Span::new(area, part), before);
+                self.send_round(Receivers::Others, DOWN, Extent::new(area, part), before);
             }
             self.wait();
         }
     }
 
     /// To each member its part of this one's, in rounds with one peer at a time if it is much.
-    fn swap(&mut self, of: impl Fn(usize) -> Range<usize>, into: impl Fn(usize) -> Span) {
+    fn swap(&mut self, of: impl Fn(usize) -> Range<usize>, into: impl Fn(usize) -> Extent) {
         let (me, size) = (self.me, self.size);
         let Tuning { round_bytes: limit, round_packets, .. } = *self.tuning;
         let all = (0..size).map(|to| of(to).len()).sum::<usize>();
         let at_once = all <= limit && size <= round_packets;
         for distance in 1..size {
             let (to, from) = ((me + distance) % size, (me + size - distance) % size);
-            let Span { area, at, length } = into(from);
+            let Extent { area, at, length } = into(from);
             let limit = if at_once { usize::MAX } else { limit };
             for round in 0..rounds(of(to).len().max(length), limit) {
                 if let Some(part) = part(at..at + length, round, limit) {
-                    let (before, part) = (part.start - at, Span::new(area, part));
-                    self.steps.push_back(Step::Receive(from, ACROSS, part, before));
+                    let (before, part) = (part.start - at, Extent::new(area, part));
+                    self.steps.push_back(ScheduleStep::Receive(from, ACROSS, part, before));
                 }
                 if let Some(part) = part(of(to), round, limit) {
-                    let (before, part) = (part.start - of(to).start, Span::new(Area::Mine, part));
-                    self.send_round(To::Member(to), ACROSS, part, before);
+                    let (before, part) = (part.start - of(to).start, Extent::new(Area::Mine, part));
+                    self.send_round(Receivers::Member(to), ACROSS, part, before);
                 }
                 if !at_once {
                     self.wait();

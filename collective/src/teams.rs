@@ -1,11 +1,11 @@
 //! All collective operations of one rank: their numbers, what their members agree about, and what
 //! came early.
 
-use crate::format::{self, DECLARATION, Header, Kind};
-use crate::inbox::{Arrived, Inbox};
+use crate::format::{self, DECLARATION, Header, TransferKind};
+use crate::inbox::{ArrivedPacket, Inbox};
 use crate::members::Members;
-use crate::run::{Failure, Job, Memory, Run, Stage, Transport};
-use crate::schedule::{Call, Tuning};
+use crate::run::{Job, OperationMemory, RunFailure, RunningOperation, Stage, Transport};
+use crate::schedule::{OperationCall, Tuning};
 use crate::signature::{Abort, Disagreement, Operation, Signature};
 use crate::{AHEAD, EAGER_BYTES, TeamId};
 use std::collections::{BTreeMap, VecDeque};
@@ -36,7 +36,7 @@ pub enum Refused {
 
 /// Effect of a packet on its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Progress {
+pub enum PacketEffect {
     /// Nothing: it is stored or placed.
     None,
     /// This operation may go on.
@@ -165,9 +165,9 @@ impl<M, K> Team<M, K> {
     }
 }
 
-impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
-    /// The teams of `rank`. It keeps at most `keeps` packets of each member of a team. What comes
-    /// early of a transfer is stored, up to [`EAGER_BYTES`](crate::EAGER_BYTES).
+impl<M: OperationMemory, K: AsRef<[u8]>> Teams<M, K> {
+    /// The teams of `rank`. It keeps at most `keeps` packets of each member of a team. Bytes of
+    /// a transfer that come early are stored, up to [`EAGER_BYTES`](crate::EAGER_BYTES).
     pub fn new(rank: Rank, tuning: Tuning, keeps: usize) -> Self {
         Teams {
             rank,
@@ -241,7 +241,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     ///
     /// # Errors
     /// A disagreement, or what ended all operations of the team before.
-    pub fn begin(&mut self, id: TeamId, call: &Call, memory: M) -> Result<u32, Refused> {
+    pub fn begin(&mut self, id: TeamId, call: &OperationCall, memory: M) -> Result<u32, Refused> {
         let team = self.teams.get_mut(&id).ok_or(Refused::Missing)?;
         let members = team.members.as_ref().filter(|members| call.root < members.size());
         let members = Arc::clone(members.ok_or(Refused::Missing)?);
@@ -256,7 +256,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
             return Err(Refused::Disagreement(Disagreement { number, one: heard, other: mine }));
         }
         let inbox = std::mem::take(&mut slot.inbox);
-        let run = Run::new((id, number), call, &members, &self.tuning, inbox);
+        let run = RunningOperation::new((id, number), call, &members, &self.tuning, inbox);
         slot.task = Task::Waiting(Box::new(Job { run, memory }));
         Ok(number)
     }
@@ -374,13 +374,13 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     /// Goes on with an operation where it is, as far as can be.
     ///
     /// # Errors
-    /// Those of [`Run::advance`].
+    /// Those of [`RunningOperation::advance`].
     pub fn drive<X: Transport>(
         &mut self,
         id: TeamId,
         number: u32,
         transport: &mut X,
-    ) -> Result<Stage, Failure<X::Error>> {
+    ) -> Result<Stage, RunFailure<X::Error>> {
         let Some(team) = self.teams.get_mut(&id) else { return Ok(Stage::Waiting) };
         let may_start = team.may_start(number);
         let Some(Slot { task: Task::Waiting(job), .. }) = team.operations.get_mut(&number) else {
@@ -408,8 +408,11 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     /// Sends what waits for room, as far as there is some. True if anything left.
     ///
     /// # Errors
-    /// Those of [`Run::advance`].
-    pub fn transmit<X: Transport>(&mut self, transport: &mut X) -> Result<bool, Failure<X::Error>> {
+    /// Those of [`RunningOperation::advance`].
+    pub fn transmit<X: Transport>(
+        &mut self,
+        transport: &mut X,
+    ) -> Result<bool, RunFailure<X::Error>> {
         let mut any = false;
         for _ in 0..self.leaving.len() {
             let Some((id, number)) = self.leaving.pop_front() else { break };
@@ -445,8 +448,8 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     pub fn arrive(
         &mut self,
         from: Rank,
-        packet: impl Arrived<Kept = K>,
-    ) -> Result<Progress, Refused> {
+        packet: impl ArrivedPacket<Kept = K>,
+    ) -> Result<PacketEffect, Refused> {
         const NONE: Refused = Refused::Violation("a packet of a collective operation that is none");
         let (header, data) = Header::parse(packet.bytes()).ok_or(NONE)?;
         let (id, me, keeps) = (header.team, self.rank, self.keeps);
@@ -461,8 +464,8 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         if let Some(failure) = team.failure {
             return Err(Refused::Failed(failure));
         }
-        if header.kind == Kind::Abort {
-            return Ok(Progress::Aborted(id, Abort::parse(data).ok_or(NONE)?));
+        if header.kind == TransferKind::Abort {
+            return Ok(PacketEffect::Aborted(id, Abort::parse(data).ok_or(NONE)?));
         }
         team.arrive((me, from, place), &header, packet, keeps)
     }
@@ -478,23 +481,23 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     }
 }
 
-impl<M: Memory, K: AsRef<[u8]>> Team<M, K> {
+impl<M: OperationMemory, K: AsRef<[u8]>> Team<M, K> {
     fn arrive(
         &mut self,
         (me, from, place): (Rank, Rank, usize),
         header: &Header,
-        packet: impl Arrived<Kept = K>,
+        packet: impl ArrivedPacket<Kept = K>,
         keeps: usize,
-    ) -> Result<Progress, Refused> {
+    ) -> Result<PacketEffect, Refused> {
         let (number, theirs) = (header.number, header.signature);
         let disagree =
             |one| Err(Refused::Disagreement(Disagreement { number, one, other: (from, theirs) }));
         let distance = number.wrapping_sub(self.next) as i32;
         if distance < 0 && !self.operations.contains_key(&number) {
             // It ended here without this packet, or went on in shared memory.
-            let Some(mine) = self.began(number) else { return Ok(Progress::None) };
+            let Some(mine) = self.began(number) else { return Ok(PacketEffect::None) };
             let same = header.step == DECLARATION && mine == theirs;
-            return if same { Ok(Progress::None) } else { disagree((me, mine)) };
+            return if same { Ok(PacketEffect::None) } else { disagree((me, mine)) };
         }
         if distance > MOST_AHEAD as i32 {
             const FAR: &str =
@@ -508,7 +511,7 @@ impl<M: Memory, K: AsRef<[u8]>> Team<M, K> {
         }
         if header.step == DECLARATION {
             // Of what goes on in packets here: its sender went on in shared memory.
-            return if distance < 0 { disagree((me, heard.1)) } else { Ok(Progress::None) };
+            return if distance < 0 { disagree((me, heard.1)) } else { Ok(PacketEffect::None) };
         }
         let limit = match &slot.task {
             // It may have said that it is ready.
@@ -526,22 +529,22 @@ impl<M: Memory, K: AsRef<[u8]>> Team<M, K> {
                 }
                 let keeps = if distance <= 0 { keeps } else { 0 };
                 match header.kind {
-                    Kind::Ready => slot.inbox.store_ready(place, header.step),
+                    TransferKind::Ready => slot.inbox.store_ready(place, header.step),
                     _ => slot.inbox.store((place, header.step), packet, theirs.bytes, limit, keeps),
                 }
                 .map(|()| false)
             }
         };
         match outcome {
-            Ok(true) => Ok(Progress::Resume(header.team, number)),
-            Ok(false) => Ok(Progress::None),
+            Ok(true) => Ok(PacketEffect::Resume(header.team, number)),
+            Ok(false) => Ok(PacketEffect::None),
             Err(what) => Err(Refused::Violation(what)),
         }
     }
 }
 
 /// True if a call's bytes can be described in packets, those of all members too.
-pub fn is_describable(call: &Call, members: usize) -> bool {
+pub fn is_describable(call: &OperationCall, members: usize) -> bool {
     let bytes = call.count.checked_mul(call.size).and_then(|bytes| bytes.checked_mul(members));
     bytes.is_some_and(|bytes| format::is_describable(bytes as u64))
 }

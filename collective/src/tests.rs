@@ -59,7 +59,12 @@ fn all_operations_of_all_roots_on_all_sizes() {
                 for root in 0..if operation.has_root() { size } else { 1 } {
                     for elements in [0, 1, 3, 40] {
                         let divided = if operation == Operation::AllToAll { size } else { 1 };
-                        calls.push(Call { operation, root, count: elements * divided, size: 2 });
+                        calls.push(OperationCall {
+                            operation,
+                            root,
+                            count: elements * divided,
+                            size: 2,
+                        });
                     }
                 }
             }
@@ -81,7 +86,7 @@ fn long_operations_wait_until_their_receivers_are_ready() {
         for size in [1, 2, 3, 5] {
             let calls = Operation::ALL.map(|operation| {
                 let count = [50_000, 33_000, 90_000][(operation as usize + kind) % 3];
-                Call { operation, root: size / 2, count: count / size * size, size: 2 }
+                OperationCall { operation, root: size / 2, count: count / size * size, size: 2 }
             });
             let mut random = Random::new(size as u64);
             let setting =
@@ -97,7 +102,8 @@ fn long_operations_wait_until_their_receivers_are_ready() {
 #[test]
 fn operations_that_are_far_ahead_wait_for_fences() {
     for size in [1, 2, 3, 5] {
-        let broadcast = Call { operation: Operation::Broadcast, root: 0, count: 3, size: 2 };
+        let broadcast =
+            OperationCall { operation: Operation::Broadcast, root: 0, count: 3, size: 2 };
         let (id, members) = team_of(size);
         let (tuning, mut random) = (tunings()[size % 2], Random::new(size as u64));
         let (payload, room) = (100, 300);
@@ -107,11 +113,16 @@ fn operations_that_are_far_ahead_wait_for_fences() {
     }
 }
 
-fn any_call(random: &mut Random, size: usize) -> Call {
+fn any_call(random: &mut Random, size: usize) -> OperationCall {
     let operation = *random.choose(&Operation::ALL);
     let count = *random.choose(&[0, 1, 2, 7, 31, 500]);
     let divided = if operation == Operation::AllToAll { size } else { 1 };
-    Call { operation, root: random.below(size as u64) as usize, count: count * divided, size: 2 }
+    OperationCall {
+        operation,
+        root: random.below(size as u64) as usize,
+        count: count * divided,
+        size: 2,
+    }
 }
 
 proptest! {

@@ -250,7 +250,7 @@ unsafe fn copy_out_long(mut to: *mut u8, packet: &[u8]) {
             (to, from) = (to.add(LINE), from.add(LINE));
         }
     }
-    // SAFETY: so many are left of both.
+    // SAFETY: both have as many bytes left.
     unsafe { to.copy_from(from, packet.len() % LINE) };
 }
 

@@ -3,7 +3,7 @@
 
 use crate::puts::fuzzing::Receiver;
 use crate::{Packets, Rank, Result, Rights};
-use weft_wire::place::{Kind, PlaceHeader};
+use weft_wire::place::{PlaceHeader, PlaceKind};
 
 /// Sends `bytes` as a packet of a put or a get, whatever they say.
 ///
@@ -19,16 +19,16 @@ pub fn send_placed(packets: &Packets, to: Rank, bytes: &[u8]) -> Result<()> {
 const BUFFERS: [(Rank, usize, Rights); 3] =
     [(Rank(1), 64, Rights::PUT), (Rank(2), 32, Rights::BOTH), (Rank(1), 16, Rights::GET)];
 
-const KINDS: [Kind; 9] = [
-    Kind::Put,
-    Kind::PutNotify,
-    Kind::Offer,
-    Kind::Accept,
-    Kind::Close,
-    Kind::Withdraw,
-    Kind::Refused,
-    Kind::Get,
-    Kind::Got,
+const KINDS: [PlaceKind; 9] = [
+    PlaceKind::Put,
+    PlaceKind::PutNotify,
+    PlaceKind::Offer,
+    PlaceKind::Accept,
+    PlaceKind::Close,
+    PlaceKind::Withdraw,
+    PlaceKind::Refused,
+    PlaceKind::Get,
+    PlaceKind::Got,
 ];
 
 /// Fuzzes with packets of any ranks for three buffers: most name one, and are nearly right. After
@@ -68,12 +68,12 @@ fn apply(buffers: &mut [(bool, Vec<u8>)], from: Rank, header: &PlaceHeader, byte
     };
     let (open, memory) = &mut buffers[index];
     let end = u128::from(header.offset) + bytes.len() as u128;
-    let whole = header.kind != Kind::PutNotify
+    let whole = header.kind != PlaceKind::PutNotify
         || (header.length as usize >= bytes.len() && u128::from(header.length) <= end);
     match header.kind {
-        Kind::Accept => *open = true,
-        Kind::Close => *open = false,
-        Kind::Put | Kind::PutNotify
+        PlaceKind::Accept => *open = true,
+        PlaceKind::Close => *open = false,
+        PlaceKind::Put | PlaceKind::PutNotify
             if *open && peer == from && rights.put && end <= size as u128 && whole =>
         {
             memory[header.offset as usize..end as usize].copy_from_slice(bytes);

@@ -83,7 +83,7 @@ pub use duties::Progress;
 #[cfg(not(loom))]
 pub use error::{Error, Result};
 #[cfg(not(loom))]
-pub use memory::{Lent, Memory, POSTED_HEAD_BYTES, Posted, PostedHead, Steady};
+pub use memory::{Borrowed, Loan, Memory, POSTED_HEAD_BYTES, Posted, PostedHead};
 #[cfg(not(loom))]
 pub(crate) use ni::{
     AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict, WeakEndpoint,
@@ -123,7 +123,7 @@ pub use group::Group;
 
 // Re-exports of the link and the protocol for the layers above, which depend on neither.
 pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
-pub use weft_link::status::{Awaited, Meeting, Whom};
+pub use weft_link::status::{Awaited, TeamMeeting, Whom};
 pub use weft_link::sync;
 pub use weft_link::threads::Word;
 pub use weft_link::{Gather, Link, SharedWords, ShortWords, copy_short};

@@ -18,11 +18,11 @@ pub use weft_link::memory::{POSTED_HEAD_BYTES, PostedHead};
 #[derive(Clone, Copy)]
 pub struct Memory<'a>(&'a Handle);
 
-/// Bytes of the program that stay where they are, and as they are, while packets have them.
+/// Bytes of the program that packets borrow: they stay where they are, and as they are, meanwhile.
 #[derive(Clone, Copy, Debug)]
-pub struct Steady(memory::Lent);
+pub struct Borrowed(memory::LentMemory);
 
-impl Steady {
+impl Borrowed {
     /// These bytes.
     ///
     /// # Safety
@@ -31,16 +31,16 @@ impl Steady {
     /// [`Memory::has_back`] says so, or [`Memory::take_back`] has returned.
     #[inline]
     pub unsafe fn new(bytes: &[u8]) -> Self {
-        Steady::of(bytes)
+        Borrowed::of(bytes)
     }
 
     fn of(bytes: &[u8]) -> Self {
-        Steady(memory::Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() })
+        Borrowed(memory::LentMemory { start: NonNull::from(bytes).cast(), bytes: bytes.len() })
     }
 
     /// The bytes as links know them.
     #[inline]
-    pub(crate) fn memory(self) -> memory::Lent {
+    pub(crate) fn memory(self) -> memory::LentMemory {
         self.0
     }
 
@@ -54,14 +54,14 @@ impl Steady {
 }
 
 /// Memory of the program that packets leave from, without a copy, where the link can do that.
-pub struct Lent<'a> {
+pub struct Loan<'a> {
     memory: Memory<'a>,
     bytes: &'a [u8],
     /// The link sends from its frames only.
     pub(crate) refused: Cell<bool>,
 }
 
-impl Lent<'_> {
+impl Loan<'_> {
     /// True if no packet needs the memory any more: all that left from it were acknowledged. It is
     /// asked with the lock held, so not too often.
     pub fn is_back(&self) -> bool {
@@ -77,16 +77,16 @@ impl Lent<'_> {
     ///
     /// # Panics
     /// If there is no such range.
-    pub(crate) fn part(&self, range: Range<usize>) -> Steady {
-        Steady::of(&self.bytes[range])
+    pub(crate) fn part(&self, range: Range<usize>) -> Borrowed {
+        Borrowed::of(&self.bytes[range])
     }
 
-    fn all(&self) -> Steady {
-        Steady::of(self.bytes)
+    fn all(&self) -> Borrowed {
+        Borrowed::of(self.bytes)
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for Loan<'_> {
     fn drop(&mut self) {
         self.memory.take_back(self.all());
     }
@@ -124,20 +124,20 @@ impl<'a> Memory<'a> {
     }
 
     /// Lends `bytes` to the packets that `send` fills ([`crate::SendPacket::put_lent`]). Packets
-    /// that still need some of them when it returns get a copy; whoever [waits](Lent::is_back)
+    /// that still need some of them when it returns get a copy; whoever [waits](Loan::is_back)
     /// before spares that. `bytes` are borrowed meanwhile, and nobody reads them afterwards.
-    pub fn lend<R>(self, bytes: &[u8], send: impl FnOnce(&Lent<'_>) -> R) -> R {
-        send(&Lent { memory: self, bytes, refused: Cell::new(false) })
+    pub fn lend<R>(self, bytes: &[u8], send: impl FnOnce(&Loan<'_>) -> R) -> R {
+        send(&Loan { memory: self, bytes, refused: Cell::new(false) })
     }
 
     /// True if no packet needs any of these bytes any more: all that left with them were
     /// acknowledged. It is asked with the lock held, so not too often.
-    pub fn has_back(self, bytes: Steady) -> bool {
+    pub fn has_back(self, bytes: Borrowed) -> bool {
         !self.0.node.in_lending(|lending| lending.has_lent(bytes.0))
     }
 
     /// Gives packets that still need some of these bytes a copy.
-    pub fn take_back(self, bytes: Steady) {
+    pub fn take_back(self, bytes: Borrowed) {
         self.0.node.in_lending(|lending| lending.take_back(bytes.0));
     }
 
@@ -165,10 +165,10 @@ impl<'a> Memory<'a> {
     }
 
     /// Sends all of these bytes, in whatever way costs the network least, to where rank `to` has
-    /// [posted](Self::post_zero_copy) memory for as many under this head. Whoever sends
+    /// [posted](Self::post_zero_copy) memory for as many under this head. The sender
     /// [has them back](Self::has_back) once they have left. Never blocks; false if the link sends
     /// packets only: then nothing has happened.
-    pub fn send_zero_copy(self, to: Rank, head: &PostedHead, bytes: Steady) -> bool {
+    pub fn send_zero_copy(self, to: Rank, head: &PostedHead, bytes: Borrowed) -> bool {
         self.0.node.attributes().has_rank(to)
             && self.0.node.in_zero_copy(|zero_copy| zero_copy.send(to, head, bytes.memory()))
     }

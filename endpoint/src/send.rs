@@ -3,12 +3,12 @@
 
 use crate::copy::{LONG, copy_in};
 use crate::handle::Handle;
-use crate::memory::{Lent, Steady};
+use crate::memory::{Borrowed, Loan};
 use crate::{Destination, Error, Group, Protocol, Rank, Result, Upcalls};
 use std::ops::Range;
 use std::ptr::NonNull;
 use weft_link::Buffer;
-use weft_wire::place::{self, Kind, PlaceHeader};
+use weft_wire::place::{self, PlaceHeader, PlaceKind};
 
 /// A packet to fill and launch. Dropping it gives it back unsent.
 #[must_use = "a packet that is not launched is not sent"]
@@ -85,26 +85,26 @@ impl<'a> SendPacket<'a> {
     /// # Panics
     /// If the memory has no such range, or is lent to another rank's packets: those would not be
     /// told when it is taken back.
-    pub fn put_lent(&mut self, lent: &Lent<'_>, range: Range<usize>) -> Result<&mut Self> {
+    pub fn put_lent(&mut self, lent: &Loan<'_>, range: Range<usize>) -> Result<&mut Self> {
         assert!(lent.is_of(&self.handle.node), "memory is lent to packets of one rank");
         let (bytes, room) = (lent.part(range), self.room());
         let length = bytes.memory().bytes;
         if lent.refused.get() || length == 0 {
             return self.put(bytes.bytes());
         }
-        let is_lent = self.put_steady(bytes)?;
+        let is_lent = self.put_borrowed(bytes)?;
         // The last packet may be of a length that others are not.
         lent.refused.set(!is_lent && length == room);
         Ok(self)
     }
 
-    /// Appends bytes that stay as they are, of which nothing is copied if the link can do without:
-    /// true if so, and then this is the end of the packet, and the bytes are the packet's until
-    /// they are [back](crate::Memory::has_back).
+    /// Appends borrowed bytes, without a copy if the link can send them from where they lie. True
+    /// if there was no copy: then this is the end of the packet, which needs the bytes until they
+    /// are [back](crate::Memory::has_back).
     ///
     /// # Errors
     /// [`Error::TooLong`] if they do not fit; the packet stays as it was.
-    pub fn put_steady(&mut self, bytes: Steady) -> Result<bool> {
+    pub fn put_borrowed(&mut self, bytes: Borrowed) -> Result<bool> {
         let memory = bytes.memory();
         // No bytes at all would take the place of some that the frame has.
         let fits = (1..=self.room()).contains(&memory.bytes);
@@ -118,8 +118,8 @@ impl<'a> SendPacket<'a> {
         Ok(true)
     }
 
-    /// Has this packet, which goes to rank `to`, ask for an acknowledgement: who waits until
-    /// [lent memory](Lent::is_back) is back does not wait for a timer then.
+    /// Has this packet, which goes to rank `to`, ask for an acknowledgement, so that a thread that
+    /// waits until [lent memory](Loan::is_back) is back does not wait for a timer.
     pub fn ask(&mut self, to: Rank) {
         self.handle.node.ask_with_next(to);
     }
@@ -179,7 +179,7 @@ impl<'a> SendPacket<'a> {
     /// [`Error::NoSuchRank`].
     pub fn land(mut self, to: Rank, landing: u32, offset: usize, bytes: &[u8]) -> Result<usize> {
         let length = bytes.len().min(self.room().saturating_sub(place::SIZE));
-        let header = PlaceHeader::new(Kind::Put, landing);
+        let header = PlaceHeader::new(PlaceKind::Put, landing);
         self.put(&PlaceHeader { offset: offset as u64, ..header }.emit())?.put(&bytes[..length])?;
         self.unicast_put(to)?;
         Ok(length)

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_trace::event::MANY_UNEXPECTED;
-use weft_trace::{Named, Recorder, What, record_text};
+use weft_trace::{NamedThing, Recorder, What, record_text};
 
 /// Trace of a rank, which its systems and its program write. Nothing is written, and next to no
 /// time is spent, if the run is not traced.
@@ -28,7 +28,7 @@ impl Tracing {
         let number = number_of(name);
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         if named.insert(number) {
-            record_text(&*self.recorder, Named::Span, number, name);
+            record_text(&*self.recorder, NamedThing::Span, number, name);
         }
         number
     }
@@ -100,7 +100,7 @@ impl Trace {
     pub fn name_order(&self, name: &str) -> u32 {
         let number = number_of(name);
         if let Some(tracing) = &self.0 {
-            record_text(&*tracing.recorder, Named::Order, number, name);
+            record_text(&*tracing.recorder, NamedThing::Order, number, name);
         }
         number
     }
@@ -139,7 +139,7 @@ impl Trace {
     /// Names the port with this number.
     pub fn name_port(&self, port: u32, name: &str) {
         if let Some(tracing) = &self.0 {
-            record_text(&*tracing.recorder, Named::Port, port, name);
+            record_text(&*tracing.recorder, NamedThing::Port, port, name);
         }
     }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use crate::messages::Ethernet;
+use crate::messages::EthernetAccess;
 
 /// A rank's way to a network.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(crate) enum Access {
     /// Bound to its address; and what listens there, if there is that.
     Udp(UdpSocket, Option<TcpListener>),
     /// Of an interface that is ours; and what listens, if there is that.
-    Xdp(Ethernet, [OwnedFd; 2], Option<TcpListener>),
+    Xdp(EthernetAccess, [OwnedFd; 2], Option<TcpListener>),
 }
 
 impl Access {
@@ -27,7 +27,7 @@ impl Access {
     }
 
     /// The rank's part of an interface, without its descriptors.
-    pub fn ethernet(&self) -> Option<&Ethernet> {
+    pub fn ethernet(&self) -> Option<&EthernetAccess> {
         match self {
             Access::Udp(..) => None,
             Access::Xdp(ethernet, ..) => Some(ethernet),

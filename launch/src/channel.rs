@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
 use crate::messages::{BadMessage, MESSAGE_BYTES_MAX};
-pub(crate) use weft_datagram::channel::{Received, pair, peer, send};
+pub(crate) use weft_datagram::channel::{ReceivedDatagram, pair, peer, send};
 
 /// Reason why nothing good was received.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,10 @@ pub enum ReceiveError {
 }
 
 /// Receives one message; blocks unless `flags` say otherwise.
-pub(crate) fn receive(channel: impl AsFd, flags: RecvFlags) -> Result<Received, ReceiveError> {
+pub(crate) fn receive(
+    channel: impl AsFd,
+    flags: RecvFlags,
+) -> Result<ReceivedDatagram, ReceiveError> {
     use weft_datagram::channel::ReceiveError as Failed;
     weft_datagram::channel::receive(channel, flags, MESSAGE_BYTES_MAX).map_err(
         |error| match error {

@@ -16,7 +16,7 @@ use crate::channel::{self, ReceiveError};
 use crate::error::LaunchError;
 use crate::limits::killed_for_memory;
 use crate::messages::{
-    CORES, Doing, Ending, Event, Message as _, Network, Options, RankNow, Standing, ToLauncher,
+    CORES, Doing, Ending, Event, JobNetwork, Message as _, Options, RankNow, Standing, ToLauncher,
     ToRank, Welcome,
 };
 use crate::orphans::{KILL_LIMIT, Orphans};
@@ -41,12 +41,12 @@ pub(crate) struct Part {
     /// The ranks of the whole job.
     pub size: u16,
     /// The network and what reaches it from the ranks here, if ranks are to have that.
-    pub network: Option<(Network, Vec<Access>)>,
+    pub network: Option<(JobNetwork, Vec<Access>)>,
 }
 
 impl Part {
     /// A whole job on this host.
-    pub fn whole(size: u16, network: Option<(Network, Vec<Access>)>) -> Self {
+    pub fn whole(size: u16, network: Option<(JobNetwork, Vec<Access>)>) -> Self {
         Part { first: 0, size, network }
     }
 }
@@ -185,7 +185,7 @@ impl<'a> Crew<'a> {
         let network = self.part.network.as_ref().map(|(network, all)| {
             let access = &all[self.index(rank)];
             descriptors.extend(access.descriptors());
-            Network { ethernet: access.ethernet().cloned(), ..network.clone() }
+            JobNetwork { ethernet: access.ethernet().cloned(), ..network.clone() }
         });
         let welcome = Welcome { rank, settings: self.spec.settings, options, network };
         let message = ToRank::Welcome(welcome).emit();
@@ -242,7 +242,7 @@ impl<'a> Crew<'a> {
         numbers.filter_map(now).collect()
     }
 
-    /// The memory of the ranks here, for whoever looks at them himself: a message with its sizes
+    /// The memory of the ranks here, for a user who reads it himself: a message with its sizes
     /// and the options, and its file.
     pub fn memory(&self) -> (Vec<u8>, &OwnedFd) {
         let message = ToRank::memory(self.spec.settings, self.options(), self.part.size);

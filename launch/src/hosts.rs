@@ -55,6 +55,6 @@ mod window;
 pub use crate::messages::hosts::{Candidate, FarLink, RemoteShell};
 pub use addresses::candidates;
 pub use conduct::run_on_hosts;
-pub use layout::{Between, Copies, HostLayout, HostsSpec, Layout, LongPackets, Multicast};
+pub use layout::{Between, Copies, HostLayout, HostsSpec, LongPackets, Multicast, RankLayout};
 pub use list::{HostWish, parse_hosts};
 pub(crate) use remote::HOST_AGENT;

@@ -9,8 +9,9 @@
 //!      └──────────────────── every rank has ended ────────────────┴──────────────────────┴──► over
 //! ```
 //!
-//! In a job that ends at a loss the first one is the cause. What ends afterwards is a victim, and
-//! so is a rank that says that it lost another one, unless nothing else explains the end.
+//! In a job that ends at a loss the first one is the cause. A rank that ends afterwards is a
+//! victim, and so is a rank that says that it lost another one, unless nothing else explains the
+//! end.
 //!
 //! A job that [goes on](OnLoss::Continue) tells each loss to the survivors, and to the user. It is
 //! over when every rank has ended, and has failed if none ended well: of the last loss. All else

@@ -84,28 +84,30 @@ mod wait;
 
 pub use error::{LaunchError, advice};
 pub use hosts::{
-    Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, LongPackets,
-    Multicast, RemoteShell, candidates, parse_hosts, run_on_hosts,
+    Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, LongPackets, Multicast,
+    RankLayout, RemoteShell, candidates, parse_hosts, run_on_hosts,
 };
 pub use job_roll::JobRoll;
 pub use last_words::signal_name;
 pub use limits::ranks_within;
 pub use managed::is_wanted;
 pub use member::{InheritError, JoinError, Membership};
-pub use messages::{BadMessage, Ending, Ethernet, Network, Options, RANKS_MAX, RankNow, Snapshot};
+pub use messages::{
+    BadMessage, Ending, EthernetAccess, JobNetwork, Options, RANKS_MAX, RankNow, Snapshot,
+};
 pub use mtu::{Mtu, NoMtu};
 pub use on_loss::OnLoss;
-pub use outcome::{Failure, Fault, Outcome, PEER_LOST, Verdict};
+pub use outcome::{Failure, Fault, JobOutcome, PEER_LOST, Verdict};
 pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;
 pub use program::{FindError, Program, find_program, own_directory};
 pub use progress::{OnDeadlock, PROGRESS_LIMIT, progress_limit};
-pub use queries::{Answer, Question, ask, jobs};
+pub use queries::{JobAnswer, Question, ask, jobs};
 pub use roll::{Naming, StacksOf};
 pub use sampling::{Sampled, Sampling, SamplingError};
 pub use shared_files::endpoint_name;
 pub use spawn::fabric_environment;
-pub use spec::{Binding, Bulk, JobSpec, LOSS_GRACE};
+pub use spec::{Binding, BulkWish, JobSpec, LOSS_GRACE};
 pub use start::start_if_asked;
 pub use supervise::run;
 pub use weft_datagram::seal::Protection;

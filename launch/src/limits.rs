@@ -19,7 +19,7 @@ pub fn ranks_within(descriptors: u64) -> u64 {
 }
 
 /// Lets this process, and what it starts, open files for so many ranks, or hosts, as far as the
-/// hard limit allows. Whoever opens one too many is told by the system.
+/// hard limit allows. An open beyond that fails, as the system says.
 pub(crate) fn allow_descriptors(ranks: usize) {
     allow(DESCRIPTORS_PER_RANK * ranks as u64);
 }

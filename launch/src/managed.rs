@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use crate::pmi::Exchange;
+use crate::pmi::PmiClient;
 use rustix::net::SendFlags;
 use weft_link::bell::Loss;
 use weft_link_shm::{FULL_WINDOW_RANKS, MAX_RANKS, Settings, Supervisor, create_memory};
@@ -34,7 +34,9 @@ use weft_xdp::XdpPort;
 use crate::channel;
 use crate::limits::allow_peers;
 use crate::messages::hosts::FarLink;
-use crate::messages::{CORES, Message as _, Network, Options, RANKS_MAX, TRACE, ToRank, Welcome};
+use crate::messages::{
+    CORES, JobNetwork, Message as _, Options, RANKS_MAX, TRACE, ToRank, Welcome,
+};
 use crate::recording::{self, OwnTrace};
 
 pub(crate) mod card;
@@ -179,7 +181,7 @@ pub(crate) fn join() -> Result<Option<Joined>, ManagedError> {
 }
 
 /// The ranks on this one's host, itself included.
-fn ranks_here(own: Rank, ranks: u16, network: Option<&Network>) -> Vec<Rank> {
+fn ranks_here(own: Rank, ranks: u16, network: Option<&JobNetwork>) -> Vec<Rank> {
     match network {
         Some(network) => network.ranks_beside(own).collect(),
         None => (0..ranks).map(Rank).collect(),
@@ -217,8 +219,8 @@ fn record(
 fn agree(
     own: Rank,
     facts: &[Facts],
-    way: Option<(&Network, &UdpSocket)>,
-    exchange: &mut dyn Exchange,
+    way: Option<(&JobNetwork, &UdpSocket)>,
+    exchange: &mut dyn PmiClient,
 ) -> Result<Option<Agreed>, ManagedError> {
     let possible = refused(facts).map_or(Ok(()), Err);
     let far = match possible.and_then(|()| wish(facts, way.is_some(), exchange.name())) {
@@ -286,7 +288,7 @@ impl Managed {
 
 /// Error of all ranks, which find the same in the same facts, and end, but not before rank 0 has
 /// said why, nor while the process manager still answers one of them.
-fn found_by_all(error: MeetError, own: Rank, exchange: &mut dyn Exchange) -> ManagedError {
+fn found_by_all(error: MeetError, own: Rank, exchange: &mut dyn PmiClient) -> ManagedError {
     let error = ManagedError::FoundByAll(error);
     if own == Rank(0) {
         // Without a standard error there is nobody to tell.
@@ -299,7 +301,7 @@ fn found_by_all(error: MeetError, own: Rank, exchange: &mut dyn Exchange) -> Man
 /// Number of ranks; another type than a rank's own number.
 struct Ranks(u16);
 
-fn numbers(exchange: &dyn Exchange) -> Result<(Rank, Ranks), MeetError> {
+fn numbers(exchange: &dyn PmiClient) -> Result<(Rank, Ranks), MeetError> {
     let ranks = exchange.ranks();
     let fits = u16::try_from(ranks).ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
     match (u16::try_from(exchange.rank()), fits) {
@@ -311,8 +313,8 @@ fn numbers(exchange: &dyn Exchange) -> Result<(Rank, Ranks), MeetError> {
 /// The memory of a host with `here` of the job's ranks.
 fn settings(
     here: usize,
-    network: Option<&Network>,
-    exchange: &dyn Exchange,
+    network: Option<&JobNetwork>,
+    exchange: &dyn PmiClient,
 ) -> Result<Settings, MeetError> {
     if here > usize::from(MAX_RANKS) {
         let (ranks, manager) = (here as u32, exchange.name().into());

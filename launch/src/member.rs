@@ -14,7 +14,7 @@ use weft_wire::Rank;
 
 use crate::channel;
 use crate::managed::{self, Managed};
-use crate::messages::{BadMessage, Message as _, Network, Options, ToLauncher, ToRank, Welcome};
+use crate::messages::{BadMessage, JobNetwork, Message as _, Options, ToLauncher, ToRank, Welcome};
 use crate::roll::WATCHER;
 use weft_link_shm::Settings;
 use weft_xdp::XdpPort;
@@ -121,7 +121,7 @@ impl Membership {
 
     /// Number of ranks of the job, on all hosts.
     pub fn ranks(&self) -> u16 {
-        self.network().map_or(self.welcome.settings.ranks, Network::ranks)
+        self.network().map_or(self.welcome.settings.ranks, JobNetwork::ranks)
     }
 
     /// A number that tells the job from others of the same process manager, or on the same network;
@@ -150,7 +150,7 @@ impl Membership {
 
     /// Network between ranks without shared memory; `None` in a job that needs no such way, because
     /// it has one host and nobody asked.
-    pub fn network(&self) -> Option<&Network> {
+    pub fn network(&self) -> Option<&JobNetwork> {
         self.welcome.network.as_ref()
     }
 
@@ -166,8 +166,8 @@ impl Membership {
         self.listener.take()
     }
 
-    /// This rank's way to the network, if that is [`Ethernet`](crate::Ethernet). `None` otherwise,
-    /// and when it has been taken before.
+    /// This rank's way to the network, if that is [`EthernetAccess`](crate::EthernetAccess). `None`
+    /// otherwise, and when it has been taken before.
     pub fn take_port(&mut self) -> Option<XdpPort> {
         self.port.take()
     }

@@ -42,7 +42,7 @@ pub(crate) use event::Event;
 pub use format::BadMessage;
 pub(crate) use format::{Message, open};
 pub(crate) use network::draw_job;
-pub use network::{Ethernet, Network};
+pub use network::{EthernetAccess, JobNetwork};
 pub use options::Options;
 pub(crate) use options::{CORES, ON_LOSS, RANKS, TRACE, check_options};
 pub(crate) use rank::{Start, ToLauncher, ToRank, Welcome};

@@ -95,7 +95,7 @@ pub enum Verdict {
     },
     /// All ranks waited for one another, and the job was to end then.
     Deadlocked,
-    /// Whoever read the job's output has stopped.
+    /// The reader of the job's output has stopped.
     OutputClosed,
 }
 
@@ -104,7 +104,7 @@ pub enum Verdict {
 ///
 /// Displayed, it is one line for people, without the name of the launcher before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct JobOutcome {
     /// Verdict on the job.
     pub verdict: Verdict,
     /// Ranks without which the job went on, in the order of their losses: each has been told to the
@@ -121,11 +121,11 @@ pub struct Outcome {
     pub recorded: Option<Recorded>,
 }
 
-impl Outcome {
+impl JobOutcome {
     /// The outcome of a job of which nothing is known but this verdict.
     pub(crate) fn of(verdict: Verdict) -> Self {
         let (lost, stuck, roll_call) = (Vec::new(), Vec::new(), Vec::new());
-        Outcome { verdict, lost, stuck, output_lost: false, roll_call, recorded: None }
+        JobOutcome { verdict, lost, stuck, output_lost: false, roll_call, recorded: None }
     }
 
     /// The exit status that says so: that of the rank that ended the job, 128 and the signal for
@@ -181,7 +181,7 @@ fn of_signal(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(1)
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for JobOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.verdict {
             Verdict::Completed if self.lost.is_empty() => f.write_str("every rank left cleanly")?,

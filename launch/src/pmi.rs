@@ -2,7 +2,7 @@
 //! and how the ranks tell each other a few bytes before they can communicate.
 //!
 //! All of them offer the same: a number, how many there are, a store in which each rank puts
-//! values, and a fence after which all can read them. [`Exchange`] is that; [`find`] looks in the
+//! values, and a fence after which all can read them. [`PmiClient`] is that; [`find`] looks in the
 //! environment for who offers it:
 //!
 //! | who | how it is spoken to |
@@ -46,7 +46,7 @@ use wire::Version;
 const CHOICE: &str = "WEFT_PMI";
 
 /// A place in a job, as its process manager gives it.
-pub trait Exchange: Send + std::fmt::Debug {
+pub trait PmiClient: Send + std::fmt::Debug {
     /// Kind and maker, such as `PMI-1 (hydra)`.
     fn name(&self) -> &str;
 
@@ -144,12 +144,12 @@ pub fn detect() -> Result<Option<Manager>, Error> {
 /// Takes this process's place with the process manager that started it; `None` if none did.
 ///
 /// To be called once; and again, by all ranks, after
-/// [`finalize_beside_others`](Exchange::finalize_beside_others), where the process manager gives a
+/// [`finalize_beside_others`](PmiClient::finalize_beside_others), where the process manager gives a
 /// place again: over PMI-1. Blocks until the process manager has answered.
 ///
 /// # Errors
 /// [`Error`] if there is a process manager but no place.
-pub fn find() -> Result<Option<Box<dyn Exchange>>, Error> {
+pub fn find() -> Result<Option<Box<dyn PmiClient>>, Error> {
     let Some(manager) = detect()? else { return Ok(None) };
     let before = PLACES.fetch_add(1, Ordering::Relaxed);
     Ok(Some(match manager {

@@ -11,7 +11,7 @@ use rustix::thread::{
 /// it, and those that it was to pass on. Only `weft-net` is to have any.
 ///
 /// Commands call this first in their `main`, before they read or load anything: it is for a process
-/// of one thread. What root has follows from being root, and stays.
+/// of one thread. Capabilities of root follow from being root, and stay.
 ///
 /// # Errors
 /// Errors of the kernel; or the file is set-user-ID, and so would be all that it starts.

@@ -10,7 +10,7 @@
 //! An answer is a file in memory, whose descriptor one message takes along. So the launcher waits
 //! for no client, however long the answer is and however slow its reader.
 
-use crate::channel::{self, ReceiveError, Received};
+use crate::channel::{self, ReceiveError, ReceivedDatagram};
 use crate::job_roll::JobRoll;
 use crate::messages::{ANSWER_BYTES_MAX, BadMessage, Message as _, Snapshot, ToRank, Welcome};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -44,7 +44,7 @@ pub enum Question {
     Why,
     /// A [`Snapshot`].
     Snapshot,
-    /// The memory that the ranks share, for whoever looks there himself
+    /// The memory that the ranks share, for a user who reads it himself
     /// ([`Sampling`](crate::Sampling)).
     Memory,
 }
@@ -167,14 +167,14 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
 
 /// Answer of a job.
 #[derive(Debug)]
-pub struct Answer {
+pub struct JobAnswer {
     bytes: Vec<u8>,
     /// True if numbers of threads in it mean the same here: the launcher is in no container of its
     /// own.
     is_here: bool,
 }
 
-impl Answer {
+impl JobAnswer {
     /// The answer to [`Question::Why`].
     ///
     /// # Errors
@@ -213,13 +213,13 @@ pub fn jobs() -> io::Result<Vec<u32>> {
 ///
 /// # Errors
 /// There is no such job, it is another user's, or its launcher does not answer.
-pub fn ask(launcher: u32, question: Question) -> io::Result<Answer> {
+pub fn ask(launcher: u32, question: Question) -> io::Result<JobAnswer> {
     let (socket, process) = connect_to(launcher, question)?;
     let mut descriptors = receive(&socket)?.descriptors.into_iter();
     let (Some(file), None) = (descriptors.next(), descriptors.next()) else {
         return Err(io::ErrorKind::InvalidData.into());
     };
-    Ok(Answer { bytes: read_file(file.into())?, is_here: process == Some(launcher) })
+    Ok(JobAnswer { bytes: read_file(file.into())?, is_here: process == Some(launcher) })
 }
 
 /// The memory of a job's ranks on this host, and its sizes and options. Blocks for 2 s at most.
@@ -239,7 +239,7 @@ pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, OwnedFd)> {
 }
 
 /// The only message of a socket.
-fn receive(socket: &UnixStream) -> io::Result<Received> {
+fn receive(socket: &UnixStream) -> io::Result<ReceivedDatagram> {
     channel::receive(socket, RecvFlags::empty()).map_err(|error| match error {
         ReceiveError::Closed => io::ErrorKind::PermissionDenied.into(),
         ReceiveError::System(error) => error.into(),

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use weft_link_shm::{Supervisor, TraceRing};
-use weft_trace::event::Words;
+use weft_trace::event::EventWords;
 use weft_trace::{Event, MOST_EVENTS, Recorded, Run, Writer, part_of};
 use weft_wire::Rank;
 
@@ -97,7 +97,7 @@ impl Recording {
         }
     }
 
-    fn write(&mut self, rank: Rank, lost: u64, events: &[Words]) {
+    fn write(&mut self, rank: Rank, lost: u64, events: &[EventWords]) {
         self.recorded.lost = self.recorded.lost.saturating_add(lost);
         if events.is_empty() && lost == 0 || self.failed.is_some() {
             return;

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 use weft_link::clock::{Clock, SystemClock};
-use weft_link::status::{Meeting, Whom};
+use weft_link::status::{TeamMeeting, Whom};
 use weft_link_shm::Supervisor;
 use weft_trace::{MOST_EVENTS, Run, Writer};
 use weft_wire::Rank;
@@ -195,7 +195,7 @@ impl Sampling {
         let awaited = awaited.filter_map(|(of, wait)| Some((of.rank, &wait.as_ref()?.awaited)));
         let meetings = Meetings::of(awaited);
         let mut last: BTreeMap<(u64, u32), Option<Rank>> = BTreeMap::new();
-        let mut last = |it: &Meeting| {
+        let mut last = |it: &TeamMeeting| {
             let known = last.entry((it.team, it.number));
             *known.or_insert_with(|| only(&meetings.missing(it)))
         };

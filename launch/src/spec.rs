@@ -58,7 +58,7 @@ pub struct JobSpec {
     /// on one host. Ranks on several hosts always are.
     pub sockets: bool,
     /// Way of long packets between hosts.
-    pub bulk: Bulk,
+    pub bulk: BulkWish,
     /// Longest packets between hosts; `None` for what the interfaces of all take.
     pub mtu: Option<Mtu>,
     /// Protection of packets between hosts.
@@ -81,7 +81,7 @@ pub struct JobSpec {
 
 /// Way of long packets between hosts, as wished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bulk {
+pub enum BulkWish {
     /// TCP connections, if hosts reach one another so; else datagrams.
     #[default]
     Auto,
@@ -116,7 +116,7 @@ impl JobSpec {
             beside: own_directory(),
             starter: PathBuf::from("/proc/self/exe"),
             sockets: false,
-            bulk: Bulk::default(),
+            bulk: BulkWish::default(),
             mtu: None,
             protection: Protection::default(),
             silence: HOST_SILENCE,

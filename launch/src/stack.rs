@@ -17,7 +17,7 @@
 mod files;
 mod stopped;
 
-pub use files::{Identity, MappedFile, Mapping, identity_of};
+pub use files::{FileMapping, Identity, MappedFile, identity_of};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::panic::resume_unwind;
@@ -25,8 +25,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use stopped::Stopped;
 
-/// Subcommand of `weft-inspect` that reads [`Taken`] from standard input and writes the words of
-/// each stack, `Vec<Option<String>>`, to standard output, both in postcard.
+/// Subcommand of `weft-inspect` that reads [`TakenStacks`] from standard input and writes the words
+/// of each stack, `Vec<Option<String>>`, to standard output, both in postcard.
 pub const NAMING: &str = "name-stacks";
 
 /// Time for stacks of several threads, after which no further one is stopped: whoever asks may be
@@ -58,7 +58,7 @@ pub enum StackError {
 
 impl From<io::Error> for StackError {
     fn from(error: io::Error) -> Self {
-        // What reads a file fails with an error of the system.
+        // Functions that read a file fail with an error of the system.
         StackError::System(error.raw_os_error().unwrap_or_default())
     }
 }
@@ -106,11 +106,11 @@ impl Stack {
 }
 
 /// Stacks of several threads, or the reason why there is none.
-pub type Taken = Vec<Result<Stack, StackError>>;
+pub type TakenStacks = Vec<Result<Stack, StackError>>;
 
 /// Takes the stack that each of these threads has now. Blocks for some 0.2 s at most, after which
 /// no further thread is stopped.
-pub fn take(threads: &[u32]) -> Taken {
+pub fn take(threads: &[u32]) -> TakenStacks {
     let wanted = threads.to_vec();
     let until = Instant::now() + TIME;
     let in_time = move |thread| match Instant::now() < until {

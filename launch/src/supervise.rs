@@ -17,9 +17,9 @@ use crate::job::{Action, EndCause, Job};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::StandardStream;
-use crate::messages::{Event, Message as _, Network, Snapshot, Standing, draw_job};
+use crate::messages::{Event, JobNetwork, Message as _, Snapshot, Standing, draw_job};
 use crate::mtu::Mtu;
-use crate::outcome::{Failure, Fault, Outcome, Verdict};
+use crate::outcome::{Failure, Fault, JobOutcome, Verdict};
 use crate::output::Output;
 use crate::program::Found;
 use crate::progress::{OnDeadlock, ProgressWatch};
@@ -28,19 +28,19 @@ use crate::recording::{self, Recording, describe_job};
 use crate::roll::{TakenStacks, add_stacks, deadlocked_for, lines};
 use crate::signals::Signals;
 use crate::spawn::stdin_of_first;
-use crate::spec::{Bulk, JobSpec};
+use crate::spec::{BulkWish, JobSpec};
 use crate::this_host;
 use crate::wait::{Waited, wait_for};
 
 /// Runs a job, and returns when nothing of it is left.
 ///
-/// Blocks until then; the ranks die if the calling thread does. What went wrong in the job is in
-/// the [`Outcome`]; what the ranks wrote has been written.
+/// Blocks until then; the ranks die if the calling thread does. The job's errors are in the
+/// [`JobOutcome`]; the output of the ranks has been written.
 ///
 /// # Errors
 /// [`LaunchError`] if the job could not be started or not be watched. Nothing of it is left then,
 /// either.
-pub fn run(spec: &JobSpec) -> Result<Outcome, LaunchError> {
+pub fn run(spec: &JobSpec) -> Result<JobOutcome, LaunchError> {
     spec.check()?;
     let programs = spec.find_programs(0..spec.settings.ranks)?;
     let mut supervision = Supervision::start(spec, &programs)?;
@@ -135,7 +135,7 @@ impl<'a> Supervision<'a> {
                     }
                 }
                 Source::Exit(rank) => {
-                    // What it said before it ended decides how its end is judged.
+                    // Its last message before it ended decides how its end is judged.
                     self.take_messages(rank);
                     let ending = self.crew.collect(rank)?;
                     ended.extend(ending.map(|ending| (rank, ending)));
@@ -303,7 +303,7 @@ impl<'a> Supervision<'a> {
     }
 
     /// Cleans up, writes what is left to write, and says how the job came out.
-    fn finish(mut self) -> Result<Outcome, LaunchError> {
+    fn finish(mut self) -> Result<JobOutcome, LaunchError> {
         let recorded = self.recording.take().map(|mut recording| {
             recording.take(self.crew.traces(), true);
             recording.finish()
@@ -313,7 +313,7 @@ impl<'a> Supervision<'a> {
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
         let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
         let (lost, roll_call) = (self.lost, self.roll_call_lines);
-        Ok(Outcome { lost, roll_call, recorded, ..outcome })
+        Ok(JobOutcome { lost, roll_call, recorded, ..outcome })
     }
 
     /// The process of a rank, and its host.
@@ -358,13 +358,13 @@ pub(crate) fn failure(
 }
 
 /// A network of this host alone, if it was asked for.
-fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<Access>)>, LaunchError> {
+fn network(spec: &JobSpec) -> Result<Option<(JobNetwork, Vec<Access>)>, LaunchError> {
     if !spec.sockets {
         return Ok(None);
     }
     let ranks = spec.settings.ranks;
     let (sockets, addresses): (Vec<_>, _) =
-        bind_sockets(Ipv4Addr::LOCALHOST.into(), ranks, spec.bulk != Bulk::Datagrams)?
+        bind_sockets(Ipv4Addr::LOCALHOST.into(), ranks, spec.bulk != BulkWish::Datagrams)?
             .into_iter()
             .unzip();
     let bulk = sockets.iter().all(|(_, listener)| listener.is_some());
@@ -374,7 +374,7 @@ fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<Access>)>, LaunchError
     let hosts = vec![0; ranks.into()];
     let mtu = spec.mtu.unwrap_or(Mtu::USUAL);
     Ok(Some((
-        Network {
+        JobNetwork {
             job,
             secret,
             protection: spec.protection,
@@ -395,8 +395,8 @@ pub(crate) fn conclude(
     stuck: Vec<u32>,
     output: &mut Output,
     signals: Option<&mut Signals>,
-) -> Result<Outcome, LaunchError> {
-    let mut outcome = Outcome { stuck, ..Outcome::of(verdict) };
+) -> Result<JobOutcome, LaunchError> {
+    let mut outcome = JobOutcome { stuck, ..JobOutcome::of(verdict) };
     if !outcome.is_silent() {
         output.end_line();
     }

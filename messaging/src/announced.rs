@@ -33,8 +33,8 @@ pub(crate) enum Work {
 /// A part of this layer that takes messages of a port as they are sorted, before its handler could.
 pub(crate) trait Taker<M>: Send + Sync {
     /// Takes the message, or gives it back. It runs inside the network and the state, so it enters
-    /// neither, drops no message, and wakes nobody. Who takes one that somebody waits for is asked
-    /// to [wake](Self::wake) them.
+    /// neither, drops no message, and wakes nobody. A taker whose message a thread waits
+    /// for is asked to [wake](Self::wake) that thread.
     fn take(&self, arrived: M, packets: &Packets) -> Result<Found, M>;
 
     /// Wakes those for whom messages were taken.

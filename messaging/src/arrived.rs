@@ -8,7 +8,7 @@
 //! ([`Engine::close`](crate::Engine::close)). All other boxes lie in the state, without a handle.
 
 use crate::format::{self, PacketHeader};
-use crate::machine::{Body, Queued};
+use crate::machine::{MessageBody, Queued};
 use crate::messages::Messages;
 use std::cell::Cell;
 use std::mem;
@@ -37,7 +37,7 @@ pub(crate) struct Spares(
 pub(crate) struct Arrived {
     /// The messages that it is one of, from when somebody has taken it.
     messages: Option<Arc<Messages>>,
-    pub body: Body,
+    pub body: MessageBody,
     pub read: u64,
     /// The packet at hand.
     pub part: Part,
@@ -171,11 +171,11 @@ impl Arrived {
     }
 
     /// Does what [`Self::begin`] does, for a short packet of `from`, of which `rest` follows the
-    /// message header. The slot of the port is set by the caller. Who brings the message to its
-    /// port says where that is.
+    /// message header. The slot of the port is set by the caller. The code that brings the message
+    /// to its port sets it.
     #[inline(always)]
     pub fn begin_short(&mut self, from: Rank, header: &PacketHeader, rest: &[u8]) {
-        self.body = Body::new(from, None, header, self.body.slot);
+        self.body = MessageBody::new(from, None, header, self.body.slot);
         self.read = 0;
         self.headers_left = header.header_bytes;
         self.part.start = header.header_bytes.into();
@@ -292,8 +292,8 @@ impl Arrived {
 }
 
 impl Message {
-    /// Makes a message of what has waited in the state. What waits there cannot be one: it would
-    /// keep the state, and the node, for ever.
+    /// Makes a message of what has waited in the state. An entry there cannot be a message itself:
+    /// it would keep the state, and the node, for ever.
     #[inline]
     pub(crate) fn new(messages: &Arc<Messages>, mut arrived: Box<Arrived>) -> Self {
         if arrived.messages.is_none() {
@@ -335,7 +335,7 @@ impl Drop for Message {
 
 impl Queued for Box<Arrived> {
     #[inline]
-    fn body(&self) -> &Body {
+    fn body(&self) -> &MessageBody {
         &self.body
     }
 }

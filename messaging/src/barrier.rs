@@ -37,13 +37,13 @@ impl Barrier {
 
     /// The last barrier: returns when all ranks are done and this one has nothing left to send.
     ///
-    /// What waits for credits would end with its process. So everything leaves while the others
-    /// are still there to take it, and then whatever the barriers themselves have sent.
+    /// Packets that wait for credits would end with their process. So all of them leave while the
+    /// others are still there to take them, and then the packets of the barriers themselves.
     ///
-    /// What others had sent here before they called this has been sorted: after the first barrier
-    /// it has arrived, even if nobody has looked for it yet. Handlers run on it while all others
-    /// are still there, and what they send is taken after the second. Of multicasts on trees that
-    /// holds for members that are two hops from their sender, or nearer.
+    /// Messages that others had sent here before they called this have been sorted: after the first
+    /// barrier it has arrived, even if nobody has looked for it yet. Handlers run on it while all
+    /// others are still there, and what they send is taken after the second. Of multicasts on trees
+    /// that holds for members that are two hops from their sender, or nearer.
     ///
     /// # Errors
     /// A lost rank.

@@ -21,7 +21,7 @@ pub(crate) trait Cache: Sized + 'static {
 /// The handle that a thread keeps.
 pub(crate) type Kept<T> = Cell<Option<Arc<T>>>;
 
-/// Makes threads keep handles to a type. Who closes the engine [forgets](forget) its own.
+/// Makes threads keep handles to a type. A thread that closes the engine [forgets](forget) its own.
 macro_rules! cache {
     ($type:ty, $kept:ident, |$owner:ident| $messages:expr) => {
         thread_local!(

@@ -1,11 +1,11 @@
 //! Operations that all members of a team take part in (thesis 7.4.2, 7.5.2): [`weft_collective`]
 //! over messages.
 //!
-//! An operation is a job: a schedule, and the values that it works on. Whoever has the next piece,
-//! the program or the upcall that a message makes, takes the job out and goes on with it in place;
-//! no thread is switched to (7.5.2). Every packet is a message of its own, so that the upcall for
-//! it never waits. Where ranks share memory, barriers and small all-reduces need no messages at
-//! all.
+//! An operation is a job: a schedule, and the values that it works on. The thread that has the next
+//! piece, the program's or the upcall's that a message makes, takes the job out and goes on with it
+//! in place; no thread is switched to (7.5.2). Every packet is a message of its own, so that the
+//! upcall for it never waits. Where ranks share memory, barriers and small all-reduces need no
+//! messages at all.
 //!
 //! | module | what |
 //! |---|---|

@@ -193,8 +193,8 @@ impl Engine {
     }
 }
 
-/// Makes progress for who waits for something below messages. What went wrong above is left to who
-/// can hear it.
+/// Makes progress for a thread that waits for something below messages. Errors above are left to
+/// callers that can hear of them.
 fn progress_below(messages: &Arc<Messages>) -> weft_endpoint::Result<bool> {
     match Poller::new(messages).advance() {
         Err(Error::Packet(error)) => Err(error),

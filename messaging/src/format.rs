@@ -24,12 +24,12 @@ const ALIGNED_FROM: usize = 1024;
 const ALIGNED: u64 = 0x80;
 /// The largest number of a flow: that of the last group.
 const MAX_FLOW: u64 = u16::MAX as u64 + 1;
-/// The number of [`Kind::Whole`].
+/// The number of [`PacketKind::Whole`].
 const WHOLE: u64 = 12;
 
 /// Kind of a packet of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Kind {
+pub enum PacketKind {
     /// The first; it announces the message.
     First,
     /// Any other.
@@ -71,7 +71,7 @@ pub struct PacketHeader {
     /// First packet: bytes of higher layers' headers that follow.
     pub header_bytes: u8,
     /// Kind of the packet.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// True if its bytes begin at a line.
     pub aligned: bool,
 }
@@ -97,21 +97,21 @@ impl PacketHeader {
     /// The report that `consumed` packets of a flow to `port` were consumed: of unicasts, or of
     /// multicasts to the group with this number.
     pub fn window(port: u32, group: Option<u16>, consumed: u32) -> Self {
-        PacketHeader::of_flow(port, Kind::Window, group, consumed)
+        PacketHeader::of_flow(port, PacketKind::Window, group, consumed)
     }
 
     /// Complaint of a sender that has no room left in a flow, with the packets that it has sent.
     pub fn stalled(port: u32, group: Option<u16>, sent: u32) -> Self {
-        PacketHeader::of_flow(port, Kind::Stalled, group, sent)
+        PacketHeader::of_flow(port, PacketKind::Stalled, group, sent)
     }
 
     /// Header of a packet by which one rank tells another something about message `number`, of
     /// which `bytes` bytes were sent.
-    pub fn of_message(port: u32, kind: Kind, number: u32, bytes: u64) -> Self {
+    pub fn of_message(port: u32, kind: PacketKind, number: u32, bytes: u64) -> Self {
         PacketHeader { message: number, bytes, ..PacketHeader::about(port, kind) }
     }
 
-    fn of_flow(port: u32, kind: Kind, group: Option<u16>, message: u32) -> Self {
+    fn of_flow(port: u32, kind: PacketKind, group: Option<u16>, message: u32) -> Self {
         let bytes = group.map_or(0, |group| u64::from(group) + 1);
         PacketHeader { message, bytes, ..PacketHeader::about(port, kind) }
     }
@@ -122,7 +122,7 @@ impl PacketHeader {
     }
 
     /// A control packet about `port`.
-    pub fn about(port: u32, kind: Kind) -> Self {
+    pub fn about(port: u32, kind: PacketKind) -> Self {
         PacketHeader { port, message: 0, bytes: 0, header_bytes: 0, kind, aligned: false }
     }
 
@@ -143,18 +143,18 @@ impl PacketHeader {
     #[inline]
     pub fn emit(&self) -> [u8; SIZE] {
         let kind = match self.kind {
-            Kind::First => 1u64,
-            Kind::Next => 2,
-            Kind::Window => 3,
-            Kind::Probe => 4,
-            Kind::NoPort => 5,
-            Kind::Stalled => 6,
-            Kind::Request => 7,
-            Kind::Grant => 8,
-            Kind::Unwanted => 9,
-            Kind::Waiting => 10,
-            Kind::Cancel => 11,
-            Kind::Whole => WHOLE,
+            PacketKind::First => 1u64,
+            PacketKind::Next => 2,
+            PacketKind::Window => 3,
+            PacketKind::Probe => 4,
+            PacketKind::NoPort => 5,
+            PacketKind::Stalled => 6,
+            PacketKind::Request => 7,
+            PacketKind::Grant => 8,
+            PacketKind::Unwanted => 9,
+            PacketKind::Waiting => 10,
+            PacketKind::Cancel => 11,
+            PacketKind::Whole => WHOLE,
         };
         let low = u64::from(self.port) | u64::from(self.message) << 32;
         let kind = if self.aligned { kind | ALIGNED } else { kind };
@@ -176,30 +176,30 @@ impl PacketHeader {
             bytes: high & MAX_MESSAGE,
             header_bytes: (high >> 48) as u8,
             kind: match high >> 56 & !ALIGNED {
-                1 => Kind::First,
-                2 => Kind::Next,
-                3 => Kind::Window,
-                4 => Kind::Probe,
-                5 => Kind::NoPort,
-                6 => Kind::Stalled,
-                7 => Kind::Request,
-                8 => Kind::Grant,
-                9 => Kind::Unwanted,
-                10 => Kind::Waiting,
-                11 => Kind::Cancel,
-                WHOLE => Kind::Whole,
+                1 => PacketKind::First,
+                2 => PacketKind::Next,
+                3 => PacketKind::Window,
+                4 => PacketKind::Probe,
+                5 => PacketKind::NoPort,
+                6 => PacketKind::Stalled,
+                7 => PacketKind::Request,
+                8 => PacketKind::Grant,
+                9 => PacketKind::Unwanted,
+                10 => PacketKind::Waiting,
+                11 => PacketKind::Cancel,
+                WHOLE => PacketKind::Whole,
                 _ => return None,
             },
             aligned: high >> 56 & ALIGNED != 0,
         };
         let bytes = packet.get(header.bytes_at()..)?;
         let is_right = match header.kind {
-            Kind::First => true,
-            Kind::Next => header.header_bytes == 0,
-            Kind::Whole => header.bytes == bytes.len() as u64,
+            PacketKind::First => true,
+            PacketKind::Next => header.header_bytes == 0,
+            PacketKind::Whole => header.bytes == bytes.len() as u64,
             // An empty message needs no grant, and would wait for one.
-            Kind::Request => header.bytes > 0 && !header.aligned && bytes.is_empty(),
-            Kind::Window | Kind::Stalled if header.bytes > MAX_FLOW => false,
+            PacketKind::Request => header.bytes > 0 && !header.aligned && bytes.is_empty(),
+            PacketKind::Window | PacketKind::Stalled if header.bytes > MAX_FLOW => false,
             _ => header.header_bytes == 0 && !header.aligned && bytes.is_empty(),
         };
         is_right.then_some((header, bytes))
@@ -217,7 +217,7 @@ impl PacketHeader {
             message: (low >> 32) as u32,
             bytes,
             header_bytes,
-            kind: Kind::Whole,
+            kind: PacketKind::Whole,
             aligned: false,
         };
         is_whole.then_some((header, rest))

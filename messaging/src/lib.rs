@@ -30,7 +30,6 @@
 
 mod announced;
 mod arrived;
-mod asker;
 mod barrier;
 mod cached;
 pub mod collective;
@@ -49,6 +48,7 @@ mod parts;
 mod poll;
 mod popup;
 mod port;
+mod posted_receive;
 mod reports;
 pub mod rpc;
 mod run;

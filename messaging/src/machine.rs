@@ -44,19 +44,19 @@ mod requests;
 mod sender;
 mod windows;
 
-pub use arrivals::{Ended, Taken, UNFINISHED_LIMIT};
-pub use body::Body;
+pub use arrivals::{EndedMessage, TakenPart, UNFINISHED_LIMIT};
+pub use body::MessageBody;
 pub use by_rank::ByRank;
-pub use dispatch::{Dispatch, Handling, PortRun, Queued, Removed, Slot, Usage};
+pub use dispatch::{Dispatch, Handling, PortRun, PortSlot, Queued, Removed, Usage};
 pub use owed::{ANSWERS_LIMIT, Owed};
 pub use planted::Planted;
 pub use ports::{Ports, UNMADE_LIMIT};
-pub use requests::Answer;
+pub use requests::RequestAnswer;
 pub use sender::Sender;
 pub use windows::{Flow, To, WINDOW_BYTES, window_packets};
 
 use crate::error::Error;
-use crate::format::{Kind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use arrivals::Arrivals;
 use invariants::i16_kept_is_counted;
 use requests::Requests;
@@ -64,12 +64,12 @@ use std::task::Waker;
 use weft_endpoint::{Group, Rank};
 
 /// A waiter, which is woken once its condition may hold.
-pub trait Waiter: Clone {
+pub trait Wakeable: Clone {
     /// True if both are the same one: it need not be told twice.
     fn is(&self, other: &Self) -> bool;
 }
 
-impl Waiter for Waker {
+impl Wakeable for Waker {
     fn is(&self, other: &Self) -> bool {
         self.will_wake(other)
     }
@@ -146,7 +146,7 @@ pub struct Continued<P, W> {
     pub reader: Option<W>,
 }
 
-impl<P, W: Waiter> Machine<P, W> {
+impl<P, W: Wakeable> Machine<P, W> {
     /// Nothing yet, at rank `own`.
     pub fn new(own: Rank, limits: Limits) -> Self {
         Machine {
@@ -173,7 +173,7 @@ impl<P, W: Waiter> Machine<P, W> {
     /// many that have not ended, or to too many ports that nobody has created.
     #[inline]
     pub fn admit(&mut self, from: Rank, header: &PacketHeader, bytes: u64) -> Result<usize, Error> {
-        if header.kind != Kind::Next {
+        if header.kind != PacketKind::Next {
             self.arrivals.check_first(from, header, bytes)?;
         } else if !self.arrivals.continues(from, header, bytes) {
             return Err(Error::Stray { from });
@@ -213,7 +213,7 @@ impl<P, W: Waiter> Machine<P, W> {
     /// Begins a message that was admitted and of which these bytes are here. If that is not all, it
     /// arrives from here on.
     #[inline]
-    pub fn begin(&mut self, body: &Body, bytes: u64, kind: Kind) {
+    pub fn begin(&mut self, body: &MessageBody, bytes: u64, kind: PacketKind) {
         if bytes < body.length {
             self.arrivals.begin(body, bytes, kind);
         }
@@ -244,34 +244,38 @@ impl<P, W: Waiter> Machine<P, W> {
     ) -> Result<Told<W>, Error> {
         let (mut wakes, mut answer) = (Vec::new(), None);
         match (header.kind, port) {
-            (Kind::Grant, _) => wakes = self.answered(from, header.message, Answer::Granted)?,
-            (Kind::Unwanted, _) => wakes = self.answered(from, header.message, Answer::Unwanted)?,
-            (Kind::Probe, port) if port.is_none_or(|(_, usage)| !usage.is_created) => {
-                answer = Some(PacketHeader::about(header.port, Kind::NoPort));
+            (PacketKind::Grant, _) => {
+                wakes = self.answered(from, header.message, RequestAnswer::Granted)?
             }
-            (Kind::Window | Kind::NoPort, None) => return Err(Error::Stray { from }),
+            (PacketKind::Unwanted, _) => {
+                wakes = self.answered(from, header.message, RequestAnswer::Unwanted)?
+            }
+            (PacketKind::Probe, port) if port.is_none_or(|(_, usage)| !usage.is_created) => {
+                answer = Some(PacketHeader::about(header.port, PacketKind::NoPort));
+            }
+            (PacketKind::Window | PacketKind::NoPort, None) => return Err(Error::Stray { from }),
             // The multicasts that it is about may be on another way.
             (_, None) => {}
-            (Kind::Window, Some((slot, _))) => {
+            (PacketKind::Window, Some((slot, _))) => {
                 let port = self.ports.at(slot);
                 if !port.outgoing.reported(from, flow_of(header), header.message) {
                     return Err(Error::Stray { from });
                 }
                 wakes = std::mem::take(&mut port.senders);
             }
-            (Kind::NoPort, Some((slot, _))) => {
+            (PacketKind::NoPort, Some((slot, _))) => {
                 let port = self.ports.at(slot);
                 port.refused.insert(from);
                 wakes = std::mem::take(&mut port.senders);
             }
-            (Kind::Stalled, Some((slot, usage))) if is_members => {
+            (PacketKind::Stalled, Some((slot, usage))) if is_members => {
                 answer = self.relieve(from, header, slot, usage);
             }
-            (Kind::Waiting, Some((_, usage))) => {
+            (PacketKind::Waiting, Some((_, usage))) => {
                 let grants = self.nobody_reads(usage)
                     && self.has_memory()
                     && self.arrivals.grant(from, header.message);
-                answer = grants.then(|| Answer::Granted.header(header.port, header.message));
+                answer = grants.then(|| RequestAnswer::Granted.header(header.port, header.message));
             }
             _ => {}
         }
@@ -304,7 +308,12 @@ impl<P, W: Waiter> Machine<P, W> {
     }
 
     /// A receiver has answered a request of this rank: who waited for that.
-    fn answered(&mut self, from: Rank, number: u32, answer: Answer) -> Result<Vec<W>, Error> {
+    fn answered(
+        &mut self,
+        from: Rank,
+        number: u32,
+        answer: RequestAnswer,
+    ) -> Result<Vec<W>, Error> {
         let waits = self.requests.answered(from, number, answer);
         waits.map(Vec::from_iter).ok_or(Error::Stray { from })
     }
@@ -324,7 +333,7 @@ impl<P, W: Waiter> Machine<P, W> {
             && self.has_memory()
             && !self.has(Planted::IgnoreWaiting)
             && self.arrivals.grant(from, header.message);
-        grants.then(|| Answer::Granted.header(header.port, header.message))
+        grants.then(|| RequestAnswer::Granted.header(header.port, header.message))
     }
 
     /// The sender of a message has given it up; it was taken out of the queue of its port, or was
@@ -338,29 +347,29 @@ impl<P, W: Waiter> Machine<P, W> {
         from: Rank,
         header: &PacketHeader,
         was_queued: bool,
-    ) -> Result<Ended<P, W>, Error> {
+    ) -> Result<EndedMessage<P, W>, Error> {
         self.arrivals.cancel(from, header, was_queued).ok_or(Error::Stray { from })
     }
 
     /// The next part of an arriving message; else leaves `waiter` for it, and may grant what its
     /// sender asks.
-    pub fn take_part(&mut self, body: &Body, waiter: Option<&W>) -> Taken<P> {
+    pub fn take_part(&mut self, body: &MessageBody, waiter: Option<&W>) -> TakenPart<P> {
         let taken = self.arrivals.take_part(body.from, body.number, waiter);
         match taken {
-            Taken::Nothing { .. } if self.has(Planted::GrantAgain) => {
-                Taken::Nothing { grant: true }
+            TakenPart::Nothing { .. } if self.has(Planted::GrantAgain) => {
+                TakenPart::Nothing { grant: true }
             }
             taken => taken,
         }
     }
 
     /// The reader of an arriving message wants no more of it.
-    pub fn abandon(&mut self, body: &Body) -> Ended<P, W> {
+    pub fn abandon(&mut self, body: &MessageBody) -> EndedMessage<P, W> {
         self.arrivals.abandon(body.from, body.number)
     }
 
     /// True if a message is all here, or never will be.
-    pub fn is_complete(&self, body: &Body) -> bool {
+    pub fn is_complete(&self, body: &MessageBody) -> bool {
         self.arrivals.is_complete(body)
     }
 
@@ -374,7 +383,7 @@ impl<P, W: Waiter> Machine<P, W> {
     /// A packet of a message that had cost so much memory was consumed: how many of its flow in
     /// all, if its sender is to be told.
     #[inline(always)]
-    pub fn consumed(&mut self, body: &Body, flow: Flow, cost: usize) -> Option<u32> {
+    pub fn consumed(&mut self, body: &MessageBody, flow: Flow, cost: usize) -> Option<u32> {
         self.copied_bytes -= cost;
         let window = self.report_window();
         let incoming = &mut self.ports.at(body.slot).incoming;
@@ -512,7 +521,7 @@ fn flow_of(header: &PacketHeader) -> Flow {
 }
 
 /// Adds `waiter` to others, once.
-pub(crate) fn register<W: Waiter>(waiters: &mut Vec<W>, waiter: Option<&W>) {
+pub(crate) fn register<W: Wakeable>(waiters: &mut Vec<W>, waiter: Option<&W>) {
     if let Some(waiter) = waiter
         && !waiters.iter().any(|other| other.is(waiter))
     {

@@ -6,7 +6,9 @@
 use crate::arrived::{Content, Part};
 use crate::error::{Error, Result};
 use crate::format::{self, PacketHeader};
-use crate::machine::{Answer, Body, Ended, PortRun, Taken, To, window_packets};
+use crate::machine::{
+    EndedMessage, MessageBody, PortRun, RequestAnswer, TakenPart, To, window_packets,
+};
 use crate::numbers::Numbers;
 use crate::popup::Pool;
 use crate::state::{FailureHook, State};
@@ -135,15 +137,15 @@ impl Messages {
 
     /// The next part of an arriving message; else leaves `waker` for it, and tells a sender that
     /// has asked that it may send.
-    pub fn take_part(&self, body: &Body, waker: Option<&Waker>) -> Result<Option<Part>> {
+    pub fn take_part(&self, body: &MessageBody, waker: Option<&Waker>) -> Result<Option<Part>> {
         let mut state = self.state.enter();
         let grant = match state.machine.take_part(body, waker) {
-            Taken::Part(part) => return Ok(Some(part)),
-            Taken::GivenUp(sent) => {
-                let Body { from, length, .. } = *body;
+            TakenPart::Part(part) => return Ok(Some(part)),
+            TakenPart::GivenUp(sent) => {
+                let MessageBody { from, length, .. } = *body;
                 return Err(Error::GivenUp { from, sent, length });
             }
-            Taken::Nothing { grant } => grant,
+            TakenPart::Nothing { grant } => grant,
         };
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
@@ -151,14 +153,14 @@ impl Messages {
         drop(state);
         self.packets.losses().check_lives(body.from)?;
         if grant {
-            self.answer(body, Answer::Granted);
+            self.answer(body, RequestAnswer::Granted);
         }
         Ok(None)
     }
 
     /// The reader is done with what was in a packet, if there is any.
     #[inline(never)]
-    pub fn give_back(&self, body: &Body, content: &mut Content) {
+    pub fn give_back(&self, body: &MessageBody, content: &mut Content) {
         if let Content::Nothing = content {
             return;
         }
@@ -179,7 +181,7 @@ impl Messages {
 
     /// The reader is done with a short packet, which is no multicast, and had cost so much memory.
     #[inline(always)]
-    pub fn consumed(&self, body: &Body, cost: usize) {
+    pub fn consumed(&self, body: &MessageBody, cost: usize) {
         let report = self.state.enter().machine.consumed(body, None, cost);
         if let Some(consumed) = report {
             self.report(body, consumed);
@@ -188,28 +190,28 @@ impl Messages {
 
     #[cold]
     #[inline(never)]
-    fn report(&self, body: &Body, consumed: u32) {
+    fn report(&self, body: &MessageBody, consumed: u32) {
         let group = body.flow.map(|group| group.number());
         self.tell_window(body.from, PacketHeader::window(body.port, group, consumed));
     }
 
     /// The reader of an arriving message wants no more of it.
-    pub fn abandon(&self, body: &Body) {
+    pub fn abandon(&self, body: &MessageBody) {
         let ended = self.state.enter().machine.abandon(body);
         self.end(body, ended);
     }
 
     /// Does what is left to do for a message that its sender or its reader wants no more of.
-    pub fn end(&self, body: &Body, ended: Ended<Part, Waker>) {
+    pub fn end(&self, body: &MessageBody, ended: EndedMessage<Part, Waker>) {
         ended.parts.into_iter().for_each(|mut part| self.give_back(body, &mut part.content));
         if ended.answer {
-            self.answer(body, Answer::Unwanted);
+            self.answer(body, RequestAnswer::Unwanted);
         }
         ended.reader.into_iter().for_each(Waker::wake);
     }
 
     /// Answers the request of a message.
-    fn answer(&self, body: &Body, answer: Answer) {
+    fn answer(&self, body: &MessageBody, answer: RequestAnswer) {
         self.tell(To::Rank(body.from), answer.header(body.port, body.number));
     }
 

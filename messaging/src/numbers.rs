@@ -1,7 +1,8 @@
 //! Numbers that a fetch-and-add hands out, for those who do not wait for them.
 //!
-//! A rank has one fetch-and-add under way at a time, so that who wants numbers meanwhile asks for
-//! all of them at once when it is its turn. Whoever polls sees the answer and does what it is for.
+//! A rank has one fetch-and-add under way at a time, so that a thread that wants numbers meanwhile
+//! asks for all of them at once when it is its turn. The polling thread sees the answer and does
+//! what it is for.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

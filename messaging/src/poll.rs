@@ -5,9 +5,9 @@
 //! packets of its message arrive. How threads share the polling is in `wait`.
 
 use crate::announced::Work;
-use crate::asker::Asker;
 use crate::error::{Error, Result};
 use crate::messages::Messages;
+use crate::posted_receive::PostedReceive;
 use crate::run::Runner;
 use crate::sort::{AtOnce, Sorter};
 use crate::state::Announced;
@@ -19,20 +19,20 @@ use weft_endpoint::{HeldPacket, Taken};
 #[derive(Clone, Copy)]
 pub(crate) struct Poller<'a, 'b> {
     messages: &'a Arc<Messages>,
-    asker: Option<&'a Asker<'b>>,
+    posted: Option<&'a PostedReceive<'b>>,
 }
 
 impl<'a, 'b> Poller<'a, 'b> {
     /// For a thread that asks for no message.
     #[inline]
     pub fn new(messages: &'a Arc<Messages>) -> Self {
-        Poller { messages, asker: None }
+        Poller { messages, posted: None }
     }
 
     /// For a thread that asks for a message. Once it was handed that, it hears of nothing else.
     #[inline]
-    pub fn asking(messages: &'a Arc<Messages>, asker: &'a Asker<'b>) -> Self {
-        Poller { messages, asker: Some(asker) }
+    pub fn receiving(messages: &'a Arc<Messages>, posted: &'a PostedReceive<'b>) -> Self {
+        Poller { messages, posted: Some(posted) }
     }
 
     /// Takes packets from the network and runs handlers and tasks. True if anything happened.
@@ -97,8 +97,8 @@ impl<'a, 'b> Poller<'a, 'b> {
     #[inline(always)]
     fn take(self, announced: &mut Announced) -> Result<bool> {
         let mut held = HeldPacket::default();
-        let Poller { messages, asker } = self;
-        let sorter = AtOnce { messages, asker, announced: &mut *announced };
+        let Poller { messages, posted } = self;
+        let sorter = AtOnce { messages, posted, announced: &mut *announced };
         match messages.packets.take_unless(sorter, &mut held) {
             Ok(Taken::AtOnce) => Ok(true),
             Ok(Taken::Nothing) => Ok(false),
@@ -120,10 +120,10 @@ impl<'a, 'b> Poller<'a, 'b> {
     /// True if the caller was handed its message.
     #[cold]
     fn has_found(self) -> bool {
-        self.asker.is_some_and(Asker::has_found)
+        self.posted.is_some_and(PostedReceive::has_found)
     }
 
-    /// An asker that was handed its message has made progress; the error comes again to whoever
+    /// A receive that was handed its message has made progress; the error comes again to whoever
     /// calls next.
     #[cold]
     fn left_to_next(self, error: Error) -> Result<bool> {

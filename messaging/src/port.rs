@@ -1,15 +1,15 @@
 //! Ports and mailboxes: where messages are delivered (thesis 6.1.3, service access points).
 
 use crate::arrived::Arrived;
-use crate::asker::{Asked, Asker, Received};
 use crate::engine::Engine;
-use crate::format::{Kind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use crate::handler::{Handler, Model, Waiting};
 use crate::machine::{PortRun, To};
 use crate::message::Message;
 use crate::messages::Messages;
 use crate::parts::Parts;
 use crate::poll::Poller;
+use crate::posted_receive::{PolledPort, PostedReceive, Received};
 use crate::send::{NO_HEADERS, Sending, send, send_async};
 use crate::wait::Polls;
 use crate::{Error, Result};
@@ -45,7 +45,7 @@ const EAGER: u64 = u64::MAX;
 /// A port whose messages are asked for.
 pub struct Mailbox {
     port: Port,
-    asked: Asked,
+    polled: PolledPort,
     /// Number of the losses of which a receive has told.
     losses_heard: AtomicUsize,
 }
@@ -290,7 +290,7 @@ impl Port {
     /// Asks rank `to` whether it has this port. If it has not, whoever waits for room there gets
     /// [`crate::Error::NoPort`].
     pub(crate) fn probe(&self, to: Rank) {
-        self.messages.tell(To::Rank(to), PacketHeader::about(self.number, Kind::Probe));
+        self.messages.tell(To::Rank(to), PacketHeader::about(self.number, PacketKind::Probe));
     }
 }
 
@@ -315,7 +315,7 @@ impl Mailbox {
         // Something may wait already.
         let (number, slot, empty_at) = (port.number, port.slot, AtomicU64::new(u64::MAX));
         let losses_heard = AtomicUsize::new(0);
-        Ok(Mailbox { port, asked: Asked { number, slot, empty_at }, losses_heard })
+        Ok(Mailbox { port, polled: PolledPort { number, slot, empty_at }, losses_heard })
     }
 
     /// The message that has waited longest; blocks until the first packet of one is there.
@@ -325,10 +325,10 @@ impl Mailbox {
     /// A lost rank. In a job that goes on after a loss each loss ends one receive of this mailbox
     /// that would have waited: the message that it waits for may have been the lost rank's.
     pub fn receive(&self) -> Result<Message> {
-        let asker = Asker::of_next(&self.asked);
+        let posted = PostedReceive::of_next(&self.polled);
         let what = || self.awaited();
-        let poller = Poller::asking(&self.messages, &asker);
-        poller.wait_for(&what, |waker| self.take(&asker, waker))
+        let poller = Poller::receiving(&self.messages, &posted);
+        poller.wait_for(&what, |waker| self.take(&posted, waker))
     }
 
     /// Copies the message that has waited longest into `room`, and returns its sender and its
@@ -339,21 +339,21 @@ impl Mailbox {
     /// [`Error::NoRoom`] for a message longer than `room`, which is dropped; a lost rank.
     #[inline]
     pub fn receive_into(&self, room: &mut [u8]) -> Result<(Rank, usize)> {
-        let asker = Asker::of_next_into(&self.asked, room);
-        let look = |waker: Option<&Waker>| match asker.received() {
+        let posted = PostedReceive::of_next_into(&self.polled, room);
+        let look = |waker: Option<&Waker>| match posted.received() {
             Some(_) => Ok(Some(None)),
-            None => Ok(self.take(&asker, waker)?.map(Some)),
+            None => Ok(self.take(&posted, waker)?.map(Some)),
         };
         let what = || self.awaited();
-        let message = Poller::asking(&self.messages, &asker).wait_for(&what, look)?;
-        match asker.received() {
+        let message = Poller::receiving(&self.messages, &posted).wait_for(&what, look)?;
+        match posted.received() {
             Some(Received { from, length, report }) => {
                 if let Some(consumed) = report {
                     self.report(from, consumed);
                 }
                 Ok((from, length))
             }
-            None => read_into(message, asker.room()),
+            None => read_into(message, posted.room()),
         }
     }
 
@@ -369,10 +369,10 @@ impl Mailbox {
     /// A lost rank.
     pub fn receive_within(&self, time: Duration) -> Result<Option<Message>> {
         let deadline = self.messages.packets.now().saturating_add(time);
-        let asker = Asker::of_next(&self.asked);
+        let posted = PostedReceive::of_next(&self.polled);
         let what = || self.awaited();
-        let poller = Poller::asking(&self.messages, &asker);
-        poller.wait_until(&what, Some(deadline), |waker| self.take(&asker, waker))
+        let poller = Poller::receiving(&self.messages, &posted);
+        poller.wait_until(&what, Some(deadline), |waker| self.take(&posted, waker))
     }
 
     /// Object of a receive.
@@ -380,15 +380,15 @@ impl Mailbox {
         Awaited::new(format!("a message on port '{}'", self.name()), Whom::Anyone)
     }
 
-    /// The message that has waited longest for an asker; else leaves `waker` for it. Who has none
-    /// polls before it looks again, and hears there of a failure.
+    /// The message that has waited longest; else leaves `waker` for the next one. A receive without
+    /// a waker polls before it looks again, and hears of a failure from that poll.
     #[inline]
-    fn take(&self, asker: &Asker<'_>, waker: Option<&Waker>) -> Result<Option<Message>> {
-        if let Some(arrived) = asker.take() {
+    fn take(&self, posted: &PostedReceive<'_>, waker: Option<&Waker>) -> Result<Option<Message>> {
+        if let Some(arrived) = posted.take() {
             return Ok(Some(self.open(arrived)));
         }
         match waker {
-            None if self.asked.is_empty(self.messages.counts.queued()) => Ok(None),
+            None if self.polled.is_empty(self.messages.counts.queued()) => Ok(None),
             waker => self.unqueue(waker),
         }
     }
@@ -401,7 +401,7 @@ impl Mailbox {
         // Who follows, and every task, is woken by what is queued, and by nothing else.
         let is_empty = state.dispatch.is_asked_by(self.slot, &threads.nudger);
         let empty_at = if is_empty { counts.queued() } else { u64::MAX };
-        self.asked.empty_at.store(empty_at, Ordering::Relaxed);
+        self.polled.empty_at.store(empty_at, Ordering::Relaxed);
         if arrived.is_none() && waker.is_some() {
             let losses = self.messages.packets.losses().all();
             if let Some(loss) = losses.get(self.losses_heard.load(Ordering::Relaxed)) {
@@ -436,12 +436,12 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub fn try_receive(&self) -> Result<Option<Message>> {
-        let asker = Asker::of_next(&self.asked);
-        if let Some(message) = self.take(&asker, None)? {
+        let posted = PostedReceive::of_next(&self.polled);
+        if let Some(message) = self.take(&posted, None)? {
             return Ok(Some(message));
         }
         Poller::new(&self.messages).progress()?;
-        self.take(&asker, None)
+        self.take(&posted, None)
     }
 }
 

@@ -35,7 +35,7 @@ use crate::messages::Messages;
 use crate::parts::Parts;
 use crate::{Port, Result};
 use client::End;
-use format::{CallHeader, CallNumber, Kind};
+use format::{CallHeader, CallKind, CallNumber};
 use std::sync::Arc;
 use std::task::Waker;
 use tables::Tables;
@@ -102,7 +102,7 @@ impl Rpc {
     fn send(
         &self,
         to: Rank,
-        kind: Kind,
+        kind: CallKind,
         number: CallNumber,
         parts: &(impl Parts + ?Sized),
     ) -> Result<()> {
@@ -113,6 +113,6 @@ impl Rpc {
     /// takes it need not wait for more.
     fn send_text(&self, to: Rank, number: CallNumber, text: &str) -> Result<()> {
         let room = self.messages().packets.max_payload() - crate::format::SIZE - format::SIZE;
-        self.send(to, Kind::Failed, number, &[&text.as_bytes()[..text.len().min(room)]])
+        self.send(to, CallKind::Failed, number, &[&text.as_bytes()[..text.len().min(room)]])
     }
 }

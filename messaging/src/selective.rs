@@ -126,8 +126,8 @@ impl Mailbox {
         }
         let what = || self.awaited_of(selection);
         let poller = Poller::new(&self.messages);
-        // Whoever queues a message wakes one receiver, which need not be the one that takes it: so
-        // nobody is to wake this one.
+        // The thread that queues a message wakes one receiver, which need not be the one that takes
+        // it: so nobody is to wake this one.
         poller.watch_until(&what, deadline, || match self.selected(selection) {
             None => {
                 let losses = self.messages.packets.losses();

@@ -2,7 +2,7 @@
 
 mod stalled;
 
-use crate::format::{self, Kind, MAX_MESSAGE};
+use crate::format::{self, MAX_MESSAGE, PacketKind};
 use crate::machine::{Sender, To};
 use crate::messages::Messages;
 use crate::parts::Parts;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 use weft_endpoint::biased::Entered;
-use weft_endpoint::{Awaited, Group, Lent, Packets, Rank, SendPacket, Step};
+use weft_endpoint::{Awaited, Group, Loan, Packets, Rank, SendPacket, Step};
 
 /// Time that a sender waits for its receivers before it complains.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -88,9 +88,9 @@ impl<'a> Sending<'a> {
         }
         let kind = match to {
             To::Rank(rank) if port.asks_first(total) && rank != port.messages.packets.rank() => {
-                Kind::Request
+                PacketKind::Request
             }
-            _ => Kind::First,
+            _ => PacketKind::First,
         };
         let sender = Sender::new(to, (port.number, port.slot), total, kind);
         let sender = sender.with_headers(headers.len() as u8);
@@ -134,7 +134,7 @@ impl<'a> Sending<'a> {
     fn finish_from(
         &mut self,
         parts: &(impl Parts + ?Sized),
-        lent: Option<&Lent<'_>>,
+        lent: Option<&Loan<'_>>,
     ) -> Result<()> {
         loop {
             if !self.claim(None)? {
@@ -273,7 +273,7 @@ impl<'a> Sending<'a> {
         &mut self,
         mut packet: SendPacket<'_>,
         parts: &(impl Parts + ?Sized),
-        lent: Option<&Lent<'_>>,
+        lent: Option<&Loan<'_>>,
     ) -> Result<bool> {
         let to = self.sender.to();
         if let To::Group(_) = to {
@@ -289,7 +289,7 @@ impl<'a> Sending<'a> {
         if header.aligned {
             packet.put(header.padding())?;
         }
-        if header.kind != Kind::Next {
+        if header.kind != PacketKind::Next {
             packet.put(self.headers)?;
         }
         let filled = left.min(packet.room());
@@ -309,7 +309,7 @@ impl<'a> Sending<'a> {
             packet.ask(rank);
         }
         let filled = filled as u64;
-        if !is_last || header.kind == Kind::Next {
+        if !is_last || header.kind == PacketKind::Next {
             self.port.messages.packets.hold(!is_last);
         }
         match to {
@@ -328,7 +328,7 @@ impl<'a> Sending<'a> {
         let header = sender.ask(&mut state.enter().machine);
         packet.put(&header.emit())?.put(self.headers)?;
         let launched = packet.unicast(rank);
-        // Who sees it counted knows that what another thread sends comes after it.
+        // A thread that sees it counted knows that messages of other threads come after it.
         sender.asked(&mut state.enter().machine, launched.is_ok());
         Ok(launched?)
     }
@@ -376,7 +376,7 @@ fn gather(
 
 /// Waits until no packet needs lent memory, which takes a round trip; for a while: those that do
 /// then get a copy.
-fn wait_until_back(messages: &Arc<Messages>, lent: &Lent<'_>) -> Result<()> {
+fn wait_until_back(messages: &Arc<Messages>, lent: &Loan<'_>) -> Result<()> {
     let packets = &messages.packets;
     let until = packets.now() + PATIENCE;
     let what = "its receivers to take a long message";

@@ -1,6 +1,6 @@
 //! Messages that fit into one short packet: they leave with their header, in no frame.
 
-use crate::format::{self, Kind, PacketHeader};
+use crate::format::{self, PacketHeader, PacketKind};
 use crate::messages::Messages;
 use crate::parts::Parts;
 use crate::poll::Poller;
@@ -36,7 +36,7 @@ pub(crate) fn send_short(
         message,
         bytes: bytes as u64,
         header_bytes: headers.len() as u8,
-        kind: Kind::Whole,
+        kind: PacketKind::Whole,
         aligned: false,
     };
     let short = Short { size, header: header.emit(), headers, parts };
@@ -81,10 +81,10 @@ impl<P: Parts + ?Sized> Gather for Short<'_, P> {
 }
 
 /// Sends a short packet that found no credit, if one comes soon: most often it is on its way, and
-/// costs less to wait for than a frame does that waits. Who would have to sleep for it does not:
-/// its receiver may be waiting for something else, for long. What arrives meanwhile is sorted, but
-/// no handler starts in the middle of a send. Credits come in packets that bring no message, so
-/// that a look that received nothing may have found them.
+/// costs less to wait for than a frame does that waits. A thread that would have to sleep for it
+/// does not: its receiver may be waiting for something else, for long. What arrives meanwhile is
+/// sorted, but no handler starts in the middle of a send. Credits come in packets that bring no
+/// message, so that a look that received nothing may have found them.
 #[cold]
 #[inline(never)]
 fn send_once_credited(messages: &Arc<Messages>, to: Rank, short: impl Gather + Copy) -> bool {
@@ -95,7 +95,7 @@ fn send_once_credited(messages: &Arc<Messages>, to: Rank, short: impl Gather + C
     let (mut any, mut is_sent) = (false, false);
     let since = messages.packets.now();
     let waited = messages.packets.presence().wait_awake(&mut || {
-        // What went wrong shows where the program goes on.
+        // The error shows where the program goes on.
         let received = Poller::new(messages).receive().unwrap_or_default();
         any |= received;
         is_sent = messages.packets.send_short(to, &short);

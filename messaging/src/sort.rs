@@ -3,11 +3,11 @@
 
 use crate::announced::Work;
 use crate::arrived::{Arrived, Content, Message, Part, SHORT_BYTES};
-use crate::asker::Asker;
 use crate::error::Error;
-use crate::format::{Kind, PacketHeader};
-use crate::machine::{Body, To};
+use crate::format::{PacketHeader, PacketKind};
+use crate::machine::{MessageBody, To};
 use crate::messages::Messages;
+use crate::posted_receive::PostedReceive;
 use crate::state::Announced;
 use std::sync::Arc;
 use std::task::Waker;
@@ -16,7 +16,7 @@ use weft_endpoint::{Group, HeldPacket, Inspect, Rank};
 /// A look at packets while the network is entered: messages that are short are sorted there.
 pub(crate) struct AtOnce<'a, 'b> {
     pub messages: &'a Arc<Messages>,
-    pub asker: Option<&'a Asker<'b>>,
+    pub posted: Option<&'a PostedReceive<'b>>,
     pub announced: &'a mut Announced,
 }
 
@@ -32,17 +32,18 @@ impl Inspect for AtOnce<'_, '_> {
     fn inspect(&mut self, from: Rank, packet: &[u8]) -> bool {
         let Some((header, rest)) = short_message(packet) else { return false };
         let Messages { packets, state, counts, .. } = &**self.messages;
-        let asker = self.asker.filter(|asker| asker.wants(from, &header, rest, counts.queued()));
-        if let Some(asker) = asker {
+        let posted =
+            self.posted.filter(|posted| posted.wants(from, &header, rest, counts.queued()));
+        if let Some(posted) = posted {
             counts.count_received();
-            if asker.copy(self.messages, from, &header, rest) {
+            if posted.copy(self.messages, from, &header, rest) {
                 return true;
             }
         }
         let mut arrived = Arrived::blank(self.messages);
         arrived.begin_short(from, &header, rest);
-        match asker {
-            Some(asker) => asker.give(arrived),
+        match posted {
+            Some(posted) => posted.give(arrived),
             None => return state.enter().sort_short(packets, counts, arrived, self.announced),
         }
         true
@@ -59,10 +60,10 @@ impl Sorter<'_> {
         };
         let bytes = bytes.len() as u64;
         match header.kind {
-            Kind::First | Kind::Whole => self.first(held, from, &header, bytes),
-            Kind::Next => self.next(held, from, &header, bytes),
-            Kind::Request => self.request(held, from, &header),
-            Kind::Cancel => self.cancelled(held, from, &header),
+            PacketKind::First | PacketKind::Whole => self.first(held, from, &header, bytes),
+            PacketKind::Next => self.next(held, from, &header, bytes),
+            PacketKind::Request => self.request(held, from, &header),
+            PacketKind::Cancel => self.cancelled(held, from, &header),
             _ => self.told(held, from, &header),
         }
     }
@@ -79,7 +80,7 @@ impl Sorter<'_> {
                 return self.refuse(held, error);
             }
         };
-        let body = Body::new(from, held.group(), header, slot);
+        let body = MessageBody::new(from, held.group(), header, slot);
         let at_most = match state.runs_now(slot) {
             // What a handler reads at once is kept by nobody.
             true => self.messages.keep_at_most.max(1),
@@ -112,9 +113,9 @@ impl Sorter<'_> {
                 return self.refuse(held, error);
             }
         };
-        let body = Body::new(from, held.group(), header, slot);
+        let body = MessageBody::new(from, held.group(), header, slot);
         let mut part = Part { content: Content::Held(held), start: header.bytes_at() };
-        // What nobody wants counts as kept until it is given back.
+        // A message that nobody wants counts as kept until it is given back.
         if !state.machine.keeps(from, self.messages.keep_at_most) {
             drop(state);
             part.content = self.copy_out(part.content);
@@ -136,7 +137,7 @@ impl Sorter<'_> {
     #[cold]
     fn told(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
         let flow = header.group().map(Group::numbered);
-        let complains_of = flow.filter(|_| header.kind == Kind::Stalled);
+        let complains_of = flow.filter(|_| header.kind == PacketKind::Stalled);
         let is_members = complains_of.is_none_or(|group| self.is_member(group, from));
         let mut state = self.messages.state.enter();
         let port = state.usage(header.port);
@@ -181,7 +182,7 @@ impl Sorter<'_> {
             drop(state);
             return self.refuse(held, Error::Stray { from });
         };
-        let is_it = |body: &Body| body.from == from && body.number == header.message;
+        let is_it = |body: &MessageBody| body.from == from && body.number == header.message;
         let arrived = state.dispatch.take_queued(slot, |arrived| is_it(&arrived.body));
         let ended = state.machine.cancelled(from, header, arrived.is_some());
         drop(state);
@@ -189,7 +190,7 @@ impl Sorter<'_> {
             Ok(ended) => ended,
             Err(error) => return self.refuse(held, error),
         };
-        let body = Body::new(from, held.group(), header, slot);
+        let body = MessageBody::new(from, held.group(), header, slot);
         self.messages.packets.release(&mut held);
         arrived.into_iter().for_each(|arrived| drop(Message::new(self.messages, arrived)));
         self.messages.end(&body, ended);

@@ -5,7 +5,7 @@ use crate::announced::{self, Found, Taker, Work};
 use crate::arrived::{Arrived, Message, Part, Spares};
 use crate::error::Error;
 use crate::handler::{Handler, Model};
-use crate::machine::{Body, Dispatch, Limits, Machine, PortRun, Removed, Usage};
+use crate::machine::{Dispatch, Limits, Machine, MessageBody, PortRun, Removed, Usage};
 use crate::statistics::Counts;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -147,7 +147,8 @@ impl State {
     #[inline]
     pub fn next_ready(&mut self) -> Option<Run> {
         let (machine, here) = (&self.machine, here(self.has_threads));
-        let may_begin = |body: &Body| machine.may_wait_for(body.from) || machine.is_complete(body);
+        let may_begin =
+            |body: &MessageBody| machine.may_wait_for(body.from) || machine.is_complete(body);
         let (handler, arrived) = self.dispatch.next_ready(here, may_begin)?;
         Some(Run { handler, arrived })
     }

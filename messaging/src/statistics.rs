@@ -27,8 +27,8 @@ pub struct Statistics {
     pub packets: weft_endpoint::Statistics,
 }
 
-/// Counts of messages that have come, and of those that had to wait at their ports. Whoever sorts a
-/// packet counts, and nobody else sorts meanwhile.
+/// Counts of messages that have come, and of those that had to wait at their ports. The thread that
+/// sorts a packet counts it, and no other sorts meanwhile.
 #[derive(Default)]
 pub(crate) struct Counts {
     received: AtomicU64,
@@ -56,7 +56,7 @@ impl Counts {
     /// Messages that ever had to wait at their ports.
     #[inline]
     pub fn queued(&self) -> u64 {
-        // Whoever sorted before has released the network since.
+        // The thread that sorted before has released the network since.
         fence(Ordering::Acquire);
         self.queued.load(Ordering::Relaxed)
     }

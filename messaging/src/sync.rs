@@ -1,7 +1,7 @@
 //! Locks, condition variables and semaphores that asynchronous handlers wait for (thesis 6.2.3).
 //!
-//! Whoever waits becomes a continuation and stops nobody: not the thread that it interrupted, which
-//! may be the one that holds the lock, nor the one that polls. Threads wait with
+//! A handler that waits becomes a continuation and stops no thread: not the thread that it
+//! interrupted, which may be the one that holds the lock, nor the one that polls. Threads wait with
 //! [`Engine::block_on`](crate::Engine::block_on), and poll meanwhile; tasks of any executor may
 //! wait as well.
 //!

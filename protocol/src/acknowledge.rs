@@ -1,7 +1,7 @@
 //! Acknowledgements on their way out: with whatever goes to their sender anyway, at once, or after
 //! a while.
 
-use crate::actions::{Actions, Body};
+use crate::actions::{Actions, PacketBody};
 use crate::base::Base;
 use crate::flows::Flows;
 use crate::planted::Bug;
@@ -69,7 +69,7 @@ impl<B: Copy> Flows<B> {
         if tag == Tag::Nack || self.base.settings.preset.is_optimistic() {
             header.sequence = self.flow(to).receiving.expected();
         }
-        out.transmit(to, &header, &Body::Empty);
+        out.transmit(to, &header, &PacketBody::Empty);
     }
 
     /// Piggybacks on a packet that goes to `peer` now: an acknowledgement of packets from there,

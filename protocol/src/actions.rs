@@ -11,7 +11,7 @@ pub trait Actions<B> {
     /// Puts a packet on the wire. `body` stays owned by the NI until [`Self::free`]. Where packets
     /// are numbered `header.follows` says which others it must come after: a link that has several
     /// ways to a rank knows it from there alone.
-    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<B>);
+    fn transmit(&mut self, to: Rank, header: &Header, body: &PacketBody<B>);
     /// True if something that was transmitted to `to` is on its way by a way that loses nothing
     /// without telling this rank: to send it again would be of no use.
     fn is_under_way(&mut self, to: Rank) -> bool {
@@ -44,7 +44,7 @@ pub trait Actions<B> {
 
 /// The part of a packet that follows its header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Body<B> {
+pub enum PacketBody<B> {
     /// Nothing: the header says it all.
     Empty,
     /// The user bytes in a buffer.
@@ -69,7 +69,7 @@ pub struct Deferred<B> {
     /// Its header.
     pub header: Header,
     /// The body that follows it. A buffer is the NI's still.
-    pub body: Body<B>,
+    pub body: PacketBody<B>,
     /// The NI has checked its number, and forwards it if it is to be forwarded.
     pub(crate) numbered: bool,
     /// Key of the others that need the buffer: the packets that forward it.
@@ -80,13 +80,13 @@ pub struct Deferred<B> {
 
 impl<B> Deferred<B> {
     /// A packet that nobody has looked at.
-    pub(crate) fn raw(header: Header, body: Body<B>) -> Self {
+    pub(crate) fn raw(header: Header, body: PacketBody<B>) -> Self {
         Deferred { header, body, numbered: false, holders: None, copied: false }
     }
 
     /// A data packet that the NI has checked, and forwards if it is to be forwarded.
     pub(crate) fn numbered(header: Header, buffer: B, holders: Option<Key>) -> Self {
-        let body = Body::Buffer(buffer);
+        let body = PacketBody::Buffer(buffer);
         Deferred { header, body, numbered: true, holders, copied: false }
     }
 }

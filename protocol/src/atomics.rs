@@ -13,24 +13,24 @@ use weft_wire::{Atomic, Rank};
 pub(crate) struct Atomics {
     /// Those that were used: no more than there are [numbers](weft_wire::atomic::VARIABLES).
     variables: BTreeMap<u16, u64>,
-    asking: Asking,
+    outstanding: Outstanding,
 }
 
-/// State of that one.
+/// State of the one operation that may be outstanding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-enum Asking {
+enum Outstanding {
     /// None.
-    No,
+    Nothing,
     /// The request waits for a credit: nobody can have an answer yet.
     Blocked,
     /// The request has left, and only its home may answer.
-    Asked(Rank),
+    Requested(Rank),
 }
 
 impl Atomics {
     /// All variables at 0, and nothing outstanding.
     pub fn new() -> Self {
-        Atomics { variables: BTreeMap::new(), asking: Asking::No }
+        Atomics { variables: BTreeMap::new(), outstanding: Outstanding::Nothing }
     }
 
     /// Does `operation` on a variable of this rank; returns the value before.
@@ -49,34 +49,34 @@ impl Atomics {
 
     /// A request is to leave.
     pub fn begin(&mut self) {
-        self.asking = Asking::Blocked;
+        self.outstanding = Outstanding::Blocked;
     }
 
     /// The request has left for `home`.
     #[inline]
     pub fn ask(&mut self, home: Rank) {
-        self.asking = Asking::Asked(home);
+        self.outstanding = Outstanding::Requested(home);
     }
 
     /// The answer has come.
     pub fn end(&mut self) {
-        self.asking = Asking::No;
+        self.outstanding = Outstanding::Nothing;
     }
 
     /// True if an answer is outstanding.
     pub fn is_asking(&self) -> bool {
-        self.asking != Asking::No
+        self.outstanding != Outstanding::Nothing
     }
 
     /// True if `home` has been asked and has not answered.
     pub fn has_asked(&self, home: Rank) -> bool {
-        self.asking == Asking::Asked(home)
+        self.outstanding == Outstanding::Requested(home)
     }
 }
 
 impl std::hash::Hash for Atomics {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.asking.hash(state);
+        self.outstanding.hash(state);
         self.used().for_each(|variable| variable.hash(state));
     }
 }

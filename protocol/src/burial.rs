@@ -6,7 +6,7 @@
 //! it was part of is over. All groups are stars then ([`crate::tree::Shape::Flat`]): a packet that
 //! others forward would stop where a forwarder was.
 
-use crate::actions::{Actions, Body};
+use crate::actions::{Actions, PacketBody};
 use crate::departure::Departure;
 use crate::ni::Ni;
 use crate::traffic::Traffic;
@@ -61,7 +61,7 @@ impl<B: Copy> Traffic<B> {
                 self.forwarded(key, out);
                 self.drop_holder(key, out);
             }
-            (None, Body::Buffer(buffer)) => out.free(buffer),
+            (None, PacketBody::Buffer(buffer)) => out.free(buffer),
             _ => {}
         }
     }

@@ -16,14 +16,15 @@ use std::collections::VecDeque;
 
 /// The credits that this NI holds for sending to one peer, and the packets that wait for one.
 #[derive(Debug, Clone, Hash)]
-pub struct Outgoing<D> {
+pub struct SendCredits<D> {
     held: u16,
     window: u16,
     blocked: VecDeque<D>,
     tally: Spending,
 }
 
-/// Counts of what became of the credits for one peer: what [`Outgoing`] holds, told in another way.
+/// Counts of what became of the credits for one peer: what [`SendCredits`] holds, told in another
+/// way.
 #[derive(Debug, Clone, Copy, Default, Hash)]
 pub(crate) struct Spending {
     /// Spent on packets, or handed back.
@@ -32,15 +33,15 @@ pub(crate) struct Spending {
     pub returned: Tally,
 }
 
-impl<D> Outgoing<D> {
+impl<D> SendCredits<D> {
     /// A full window and nothing waiting.
     pub fn new(window: u16) -> Self {
-        Outgoing::with(window, window)
+        SendCredits::with(window, window)
     }
 
     /// `held` credits of the `window` that there may be some time.
     pub fn with(held: u16, window: u16) -> Self {
-        Outgoing { held, window, blocked: VecDeque::new(), tally: Spending::default() }
+        SendCredits { held, window, blocked: VecDeque::new(), tally: Spending::default() }
     }
 
     /// Spends a credit, if there is one.
@@ -137,8 +138,8 @@ impl<D> Outgoing<D> {
         self.held == first && self.blocked.is_empty()
     }
 
-    /// Gives up to `most` of the credits held away: the peer has another use for them. Whoever has
-    /// packets that wait holds none.
+    /// Gives up to `most` of the credits held away: the peer has another use for them. An NI whose
+    /// packets wait holds none.
     pub fn hand_back(&mut self, most: u16) -> u16 {
         let credits = self.held.min(most);
         self.held -= credits;
@@ -178,7 +179,7 @@ pub struct TooManyCredits;
 
 /// The receive buffers that this NI has set aside for one peer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Incoming {
+pub struct ReceiveCredits {
     buffered: u16,
     owed: u16,
     window: u16,
@@ -186,7 +187,8 @@ pub struct Incoming {
     tally: Filling,
 }
 
-/// Counts of what became of the buffers for one peer: what [`Incoming`] says, told in another way.
+/// Counts of what became of the buffers for one peer: what [`ReceiveCredits`] says, told in another
+/// way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Filling {
     /// Packets that filled a buffer.
@@ -195,11 +197,11 @@ pub(crate) struct Filling {
     pub freed: Tally,
 }
 
-impl Incoming {
+impl ReceiveCredits {
     /// All buffers free; credits go back explicitly once half a window of them is owed.
     pub fn new(window: u16) -> Self {
         let (refresh, tally) = (window.div_ceil(2), Filling::default());
-        Incoming { buffered: 0, owed: 0, window, refresh, tally }
+        ReceiveCredits { buffered: 0, owed: 0, window, refresh, tally }
     }
 
     /// True if a buffer is free: else the peer has no credit for a data packet.

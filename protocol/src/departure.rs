@@ -1,6 +1,6 @@
 //! Packets on their way out.
 
-use crate::actions::Body;
+use crate::actions::PacketBody;
 use crate::settings::Settings;
 use crate::slab::Key;
 use weft_wire::{Atomic, Tag, TreeId};
@@ -11,7 +11,7 @@ pub(crate) struct Departure<B> {
     pub tag: Tag,
     pub tree: TreeId,
     pub size: u16,
-    pub body: Body<B>,
+    pub body: PacketBody<B>,
     /// Set if the buffer has other destinations or owners too.
     pub holders: Option<Key>,
 }
@@ -19,17 +19,17 @@ pub(crate) struct Departure<B> {
 impl<B> Departure<B> {
     /// A request for an atomic operation.
     pub fn request(tree: TreeId, variable: u16, operation: Atomic) -> Self {
-        let (size, body) = (operation.size(), Body::Atomic { variable, operation });
+        let (size, body) = (operation.size(), PacketBody::Atomic { variable, operation });
         Departure { tag: Tag::FaRequest, tree, size, body, holders: None }
     }
 
     /// A packet without user bytes, and in no buffer that others need.
-    pub fn control(tag: Tag, tree: TreeId, body: Body<B>) -> Self {
+    pub fn control(tag: Tag, tree: TreeId, body: PacketBody<B>) -> Self {
         Departure { tag, tree, size: 0, body, holders: None }
     }
 
-    /// Send buffers that it takes for itself. What goes to several takes its own once, for all of
-    /// them, if buffers are counted by size.
+    /// Send buffers that it takes for itself. A packet to several ranks takes them once, for
+    /// all of them, if buffers are counted by size.
     pub fn send_buffers(&self, settings: &Settings) -> usize {
         match settings.pupa.send_buffers {
             None => 1,

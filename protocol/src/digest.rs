@@ -1,7 +1,7 @@
 //! NIs as values: a hash of an NI's state, for explorations of all states.
 //!
-//! Two NIs hash alike if they do the same from here on. What was counted is left out, what never
-//! changes, and where in a table something lies.
+//! Two NIs hash alike if they do the same from here on. Counters are left out, values that never
+//! change, and places in tables.
 
 use crate::actions::Delivery;
 use crate::base::Base;

@@ -22,8 +22,8 @@ use crate::traffic::Traffic;
 use crate::violation::Violation;
 use weft_wire::{Header, Tag, TreeId};
 
-/// So many groups more than this rank may another have created. What names a later one is taken for
-/// a mistake.
+/// Groups that another rank may have created beyond those of this rank. A packet that names a later
+/// one is taken for a mistake.
 const MOST_AHEAD: usize = 1024;
 
 impl<B: Copy> Multicast<B> {

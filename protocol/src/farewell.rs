@@ -2,7 +2,7 @@
 //! ([`crate::silence`]).
 
 use crate::acknowledge::Why;
-use crate::actions::{Actions, Body};
+use crate::actions::{Actions, PacketBody};
 use crate::departure::Departure;
 use crate::flows::Flows;
 use crate::peers::Peer;
@@ -26,7 +26,7 @@ impl<B: Copy> Traffic<B> {
             self.flows.acknowledge(peer, Tag::Acknowledge, Why::Again, out);
         }
         let tree = TreeId::unicast(self.flows.base.local);
-        let farewell = Departure::control(Tag::Farewell, tree, Body::Empty);
+        let farewell = Departure::control(Tag::Farewell, tree, PacketBody::Empty);
         let met: Vec<Rank> = self.flows.peers.met().collect();
         for peer in met {
             self.credit_send(peer, farewell.clone(), Channel::NONE, out);

@@ -1,14 +1,14 @@
 //! Multicast groups of a job, and their trees as one rank sees them.
 
 use crate::settings::Settings;
-use crate::tree::{Group, GroupError};
+use crate::tree::{GroupError, MulticastGroup};
 use weft_wire::{GroupId, Rank, TreeId};
 
 /// Groups that this rank has created.
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     local: Rank,
-    groups: Vec<Group>,
+    groups: Vec<MulticastGroup>,
     /// By rank, where trees know hosts.
     host_of: Option<Box<[u16]>>,
 }
@@ -16,7 +16,7 @@ pub(crate) struct Groups {
 impl Groups {
     /// The broadcast group.
     pub fn new(local: Rank, settings: &Settings) -> Self {
-        let groups = vec![Group::everyone(settings.ranks, settings.shape)];
+        let groups = vec![MulticastGroup::everyone(settings.ranks, settings.shape)];
         Groups { local, groups, host_of: None }
     }
 
@@ -32,7 +32,7 @@ impl Groups {
     pub fn set_hosts(&mut self, host_of: &[u16], settings: &Settings) {
         assert_eq!(host_of.len(), usize::from(settings.ranks), "every rank has a host");
         assert_eq!(self.groups.len(), 1, "groups have trees already");
-        let everyone = Group::everyone(settings.ranks, settings.shape);
+        let everyone = MulticastGroup::everyone(settings.ranks, settings.shape);
         self.groups = vec![everyone.on_hosts(host_of)];
         self.host_of = Some(host_of.into());
     }
@@ -45,7 +45,7 @@ impl Groups {
     /// # Panics
     /// After 65,535 groups: the next number stands for none.
     pub fn create(&mut self, members: &[Rank], settings: &Settings) -> Result<GroupId, GroupError> {
-        let mut group = Group::new(members, settings.shape, settings.ranks.into())?;
+        let mut group = MulticastGroup::new(members, settings.shape, settings.ranks.into())?;
         if let Some(host_of) = &self.host_of {
             group = group.on_hosts(host_of);
         }
@@ -61,7 +61,7 @@ impl Groups {
     }
 
     /// The group `id`, if there is one.
-    pub fn get(&self, id: GroupId) -> Option<&Group> {
+    pub fn get(&self, id: GroupId) -> Option<&MulticastGroup> {
         self.groups.get(usize::from(id.0))
     }
 
@@ -85,7 +85,7 @@ impl Groups {
         (0..).take_while(|&i| self.child(tree, i).is_some()).count() as u16
     }
 
-    fn of(&self, tree: TreeId) -> Option<&Group> {
+    fn of(&self, tree: TreeId) -> Option<&MulticastGroup> {
         self.get(tree.group()?)
     }
 }

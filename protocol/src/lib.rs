@@ -46,7 +46,6 @@
 
 mod acknowledge;
 mod actions;
-mod asking;
 mod atomics;
 mod base;
 mod burial;
@@ -78,6 +77,7 @@ mod room;
 mod round_trip;
 mod router;
 mod send_pool;
+mod sender_controlled;
 mod sequence;
 mod settings;
 mod silence;
@@ -91,7 +91,7 @@ mod violation;
 pub mod watchdog;
 mod windows;
 
-pub use actions::{Actions, Body, Deferred, Delivery};
+pub use actions::{Actions, Deferred, Delivery, PacketBody};
 pub use congestion::Congestion;
 pub use counters::Counters;
 pub use invariants::Broken;

@@ -1,6 +1,6 @@
 //! MCAST: multicast along spanning trees of credit-controlled hops (thesis 4.2).
 
-use crate::actions::{Actions, Body, Delivery, Sharing};
+use crate::actions::{Actions, Delivery, PacketBody, Sharing};
 use crate::departure::Departure;
 use crate::groups::Groups;
 use crate::holders::Holders;
@@ -160,7 +160,7 @@ impl<B: Copy> Multicast<B> {
         for i in 0.. {
             let Some(child) = self.groups.child(tree, i) else { break };
             traffic.flows.base.counters.forwards += u64::from(!own);
-            let body = Body::Buffer(buffer);
+            let body = PacketBody::Buffer(buffer);
             let holders = Some(key);
             let departure = Departure { tag: Tag::Mcast, tree, size, body, holders };
             traffic.credit_send(child, departure, arrived, out);

@@ -1,6 +1,6 @@
 //! The state of one NI, and the events that change it.
 
-use crate::actions::{Actions, Body, Deferred, Delivery, Sharing};
+use crate::actions::{Actions, Deferred, Delivery, PacketBody, Sharing};
 use crate::checks::Checks;
 use crate::counters::Counters;
 use crate::departure::Departure;
@@ -13,7 +13,7 @@ use crate::router::Router;
 use crate::settings::{Recovery, Settings};
 use crate::timer::{Nanoseconds, Timer};
 use crate::traffic::Traffic;
-use crate::tree::{Group, GroupError};
+use crate::tree::{GroupError, MulticastGroup};
 use crate::violation::Violation;
 use weft_wire::{Atomic, Channel, GroupId, Header, Protocol, Rank, TreeId};
 
@@ -71,7 +71,7 @@ impl<B: Copy> Ni<B> {
     pub fn received(
         &mut self,
         header: &Header,
-        body: Body<B>,
+        body: PacketBody<B>,
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         self.router.received(header, body, out)
@@ -139,7 +139,7 @@ impl<B: Copy> Ni<B> {
         copy: B,
         out: &mut impl Actions<B>,
     ) -> Deferred<B> {
-        let Deferred { header, body: Body::Buffer(buffer), holders, .. } = deferred else {
+        let Deferred { header, body: PacketBody::Buffer(buffer), holders, .. } = deferred else {
             return deferred;
         };
         match holders {
@@ -149,7 +149,7 @@ impl<B: Copy> Ni<B> {
                 self.router.traffic.flows.vacate_pool(header.source, out);
             }
         }
-        Deferred { body: Body::Buffer(copy), holders: None, copied: true, ..deferred }
+        Deferred { body: PacketBody::Buffer(copy), holders: None, copied: true, ..deferred }
     }
 
     /// The state inside, for who judges or reports it.
@@ -184,8 +184,8 @@ impl<B: Copy> Ni<B> {
     }
 
     /// Ranks with equal numbers in `host_of`, which is by rank, share a host: trees cross to each
-    /// host once ([`Group::on_hosts`]). All ranks must be told the same, before the first group and
-    /// the first packet.
+    /// host once ([`MulticastGroup::on_hosts`]). All ranks must be told the same, before the first
+    /// group and the first packet.
     ///
     /// # Panics
     /// If it does not name the host of every rank, or there are groups.
@@ -194,7 +194,7 @@ impl<B: Copy> Ni<B> {
     }
 
     /// Creates the next multicast group; all ranks must create the same ones in the same order.
-    /// What came early is to be [admitted](Self::admit_early) then.
+    /// Packets of it that came early are to be [admitted](Self::admit_early) then.
     ///
     /// # Errors
     /// [`GroupError`] if `members` is not a set of ranks of this job.
@@ -209,7 +209,7 @@ impl<B: Copy> Ni<B> {
     }
 
     /// The group `id`, if there is one.
-    pub fn group(&self, id: GroupId) -> Option<&Group> {
+    pub fn group(&self, id: GroupId) -> Option<&MulticastGroup> {
         self.router.multicast.groups.get(id)
     }
 

@@ -2,13 +2,13 @@
 //! and to the host that has part of the protocol (`hrx`).
 
 use crate::acknowledge::Why;
-use crate::actions::{Actions, Body, Deferred, Delivery};
-use crate::asking::tell_acknowledgement;
+use crate::actions::{Actions, Deferred, Delivery, PacketBody};
 use crate::departure::Departure;
 use crate::multicast::Early;
 use crate::preset::{Acknowledging, Forwarding};
 use crate::retransmit::{BufferOf, is_numbered};
 use crate::router::Router;
+use crate::sender_controlled::tell_acknowledgement;
 use crate::sequence::{EARLY, SequenceVerdict};
 use crate::traffic::Traffic;
 use crate::violation::Violation;
@@ -19,7 +19,7 @@ impl<B: Copy> Router<B> {
     pub fn received_numbered(
         &mut self,
         header: &Header,
-        body: Body<B>,
+        body: PacketBody<B>,
         buffer: BufferOf,
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
@@ -80,7 +80,7 @@ impl<B: Copy> Router<B> {
     pub fn received_for_host(
         &mut self,
         header: &Header,
-        body: Body<B>,
+        body: PacketBody<B>,
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         let mut deferred = Deferred::raw(*header, body);
@@ -98,7 +98,7 @@ impl<B: Copy> Router<B> {
                 tell_acknowledgement(header, out);
                 return Ok(());
             }
-            if let (Tag::Mcast, Body::Buffer(buffer)) = (header.tag, body)
+            if let (Tag::Mcast, PacketBody::Buffer(buffer)) = (header.tag, body)
                 && self.multicast.is_early(header.tree)
             {
                 self.received_early(header, buffer, out);
@@ -110,7 +110,7 @@ impl<B: Copy> Router<B> {
             traffic.flows.flow(header.source).receiving.accept(outstanding);
             deferred.numbered = true;
             traffic.flows.fill_pool(header.source, &body);
-            if let (Tag::Mcast, Body::Buffer(buffer)) = (header.tag, body) {
+            if let (Tag::Mcast, PacketBody::Buffer(buffer)) = (header.tag, body) {
                 deferred.holders = multicast.forward_received(header, buffer, traffic, out);
             }
         } else {
@@ -122,7 +122,7 @@ impl<B: Copy> Router<B> {
 
     /// The next packet of its sender, and early: its host gets it once the NI can forward it.
     fn received_early(&mut self, header: &Header, buffer: B, out: &mut impl Actions<B>) {
-        let (from, body) = (header.source, Body::Buffer(buffer));
+        let (from, body) = (header.source, PacketBody::Buffer(buffer));
         tell_acknowledgement(header, out);
         let flows = &mut self.traffic.flows;
         if self.multicast.is_too_early(header, flows) {
@@ -162,7 +162,7 @@ impl<B: Copy> Router<B> {
         traffic.take_acknowledgement(&header, out);
         traffic.flows.satisfy(from, header.sequence, out);
         match (header.tag, body) {
-            (Tag::Ucast | Tag::Mcast, Body::Buffer(buffer)) => {
+            (Tag::Ucast | Tag::Mcast, PacketBody::Buffer(buffer)) => {
                 let base = &mut traffic.flows.base;
                 base.counters.packets_delivered += 1;
                 base.count_received(&header);

@@ -5,7 +5,7 @@
 //! pages a job of 10,000 ranks needs megabytes where a flat table for every pair would need
 //! gigabytes. The table of a small job is flat: it is looked at for every packet.
 
-use crate::credit::{Incoming, Outgoing};
+use crate::credit::{ReceiveCredits, SendCredits};
 use crate::departure::Departure;
 use crate::sequence::Flow;
 use crate::settings::{Settings, Silence};
@@ -23,8 +23,8 @@ const FEW: usize = 64;
 /// One peer, seen from here.
 #[derive(Debug, Clone, Hash)]
 pub(crate) struct Peer<B> {
-    pub outgoing: Outgoing<Departure<B>>,
-    pub incoming: Incoming,
+    pub outgoing: SendCredits<Departure<B>>,
+    pub incoming: ReceiveCredits,
     /// Numbers and what is unacknowledged, where packets may be lost between the two; `None` where
     /// the link loses nothing, and credits are all there is.
     pub flow: Option<Box<Flow<B>>>,
@@ -35,8 +35,8 @@ impl<B> Peer<B> {
     pub fn is_fresh(&self, settings: &Settings) -> bool {
         let floor = settings.floor(self.flow.is_some());
         let first = floor.unwrap_or(self.outgoing.window());
-        let idle =
-            self.outgoing.is_fresh(first) && self.incoming == Incoming::new(self.incoming.window());
+        let idle = self.outgoing.is_fresh(first)
+            && self.incoming == ReceiveCredits::new(self.incoming.window());
         idle && self.flow.as_ref().is_none_or(|flow| flow.is_fresh())
     }
 }
@@ -83,8 +83,8 @@ impl Fresh {
 
     fn peer<B>(self) -> Peer<B> {
         Peer {
-            outgoing: Outgoing::with(self.first_credits(), self.window),
-            incoming: Incoming::new(self.floor.unwrap_or(self.window)),
+            outgoing: SendCredits::with(self.first_credits(), self.window),
+            incoming: ReceiveCredits::new(self.floor.unwrap_or(self.window)),
             flow: self.numbered.then(Box::default),
         }
     }

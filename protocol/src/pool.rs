@@ -67,7 +67,7 @@ impl Pool {
     }
 
     /// `sender` could use more. Returns the credits that it gets now: as many as it has, so that a
-    /// few round trips open a whole window, if there are so many.
+    /// few round trips open a whole window, if the pool has one.
     pub fn request(&mut self, sender: Rank) -> u16 {
         self.requests += 1;
         let needed = self.requests;
@@ -114,7 +114,7 @@ impl Pool {
         share.recalled
     }
 
-    /// `sender` hands `credits` back; says whether it was asked for so many. If it keeps more than
+    /// `sender` hands `credits` back; true if it was asked for that number. If it keeps more than
     /// its share while others wait, it loses the rest as packets come.
     pub fn returned(&mut self, sender: Rank, credits: u16) -> bool {
         let Some(share) = self.shares.get_mut(&sender) else { return false };

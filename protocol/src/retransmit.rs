@@ -15,7 +15,7 @@
 //! What is the host's comes to it through [`Actions::defer`] and [`crate::Ni::host_received`].
 
 use crate::acknowledge::Why;
-use crate::actions::{Actions, Body};
+use crate::actions::{Actions, PacketBody};
 use crate::departure::Departure;
 use crate::flows::Flows;
 use crate::planted::Bug;
@@ -58,7 +58,7 @@ impl<B: Copy> Flows<B> {
         let number = sending.number(departure);
         sending.round_trip.left(number, now);
         header.sequence = number.wrapping_add(off);
-        // Who says farewell waits for nothing else.
+        // A rank that says farewell waits for nothing else.
         header.asks = self.asks(to, taken, out) || tag == Tag::Farewell;
         let Flows { peers, base, .. } = self;
         let sending = &mut peers.flow(to).sending;
@@ -85,7 +85,7 @@ impl<B: Copy> Flows<B> {
         Some(departure)
     }
 
-    /// Whatever else was known of acknowledged packets is over, and the timer starts anew.
+    /// All other state of acknowledged packets is over, and the timer starts anew.
     pub(crate) fn go_on_after_acknowledgement(&mut self, from: Rank) {
         self.flow(from).sending.note_popped();
         self.ask_less(from);
@@ -173,7 +173,7 @@ impl<B: Copy> Flows<B> {
     pub(crate) fn refuse(
         &mut self,
         header: &Header,
-        body: Body<B>,
+        body: PacketBody<B>,
         buffer: BufferOf,
         out: &mut impl Actions<B>,
     ) {
@@ -193,7 +193,7 @@ impl<B: Copy> Flows<B> {
         &mut self,
         header: &Header,
         verdict: SequenceVerdict,
-        body: Body<B>,
+        body: PacketBody<B>,
         buffer: BufferOf,
         out: &mut impl Actions<B>,
     ) {
@@ -217,11 +217,11 @@ impl<B: Copy> Flows<B> {
     fn discard(
         &mut self,
         from: Rank,
-        body: Body<B>,
+        body: PacketBody<B>,
         buffer_of: BufferOf,
         out: &mut impl Actions<B>,
     ) {
-        if let Body::Buffer(buffer) = body {
+        if let PacketBody::Buffer(buffer) = body {
             out.free(buffer);
         }
         self.vacate_if_pooled(from, &body, buffer_of, out);
@@ -230,11 +230,11 @@ impl<B: Copy> Flows<B> {
     pub(crate) fn vacate_if_pooled(
         &mut self,
         from: Rank,
-        body: &Body<B>,
+        body: &PacketBody<B>,
         buffer_of: BufferOf,
         out: &mut impl Actions<B>,
     ) {
-        if buffer_of == BufferOf::Pool && matches!(body, Body::Buffer(_)) {
+        if buffer_of == BufferOf::Pool && matches!(body, PacketBody::Buffer(_)) {
             self.vacate_pool(from, out);
         }
     }

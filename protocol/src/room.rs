@@ -15,7 +15,7 @@
 //! its timer runs out.
 
 use crate::acknowledge::Why;
-use crate::actions::{Actions, Body};
+use crate::actions::{Actions, PacketBody};
 use crate::flows::Flows;
 use crate::planted::Bug;
 use crate::receive_buffers::room_mark;
@@ -24,15 +24,15 @@ use weft_wire::{Header, Rank, Tag};
 
 impl<B: Copy> Flows<B> {
     /// True if a packet of `from` with this body finds a buffer.
-    pub(crate) fn has_buffer(&self, from: Rank, body: &Body<B>) -> bool {
+    pub(crate) fn has_buffer(&self, from: Rank, body: &PacketBody<B>) -> bool {
         let receiving = || Some(&self.peers.get(from)?.flow.as_ref()?.receiving);
-        !matches!(body, Body::Buffer(_))
+        !matches!(body, PacketBody::Buffer(_))
             || self.receive_buffers.has_any(receiving(), &self.base.settings)
     }
 
     /// A packet of `from` takes the buffer that there is for it.
-    pub(crate) fn fill_pool(&mut self, from: Rank, body: &Body<B>) {
-        if !matches!(body, Body::Buffer(_)) {
+    pub(crate) fn fill_pool(&mut self, from: Rank, body: &PacketBody<B>) {
+        if !matches!(body, PacketBody::Buffer(_)) {
             return;
         }
         let Flows { base, peers, receive_buffers, .. } = self;

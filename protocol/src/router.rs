@@ -1,6 +1,6 @@
 //! Packets from the network on their way to the parts of the NI that they concern.
 
-use crate::actions::{Actions, Body, Delivery};
+use crate::actions::{Actions, Delivery, PacketBody};
 use crate::multicast::{Early, Multicast};
 use crate::preset::Reliability;
 use crate::retransmit::BufferOf;
@@ -24,7 +24,7 @@ impl<B: Copy> Router<B> {
     pub fn received(
         &mut self,
         header: &Header,
-        body: Body<B>,
+        body: PacketBody<B>,
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         let from = header.source;
@@ -34,7 +34,7 @@ impl<B: Copy> Router<B> {
         }
         match (header.tag, body) {
             // The packet that most packets are, in as few steps as it can be had.
-            (Tag::Ucast, Body::Buffer(buffer)) if traffic.is_plain(header) => {
+            (Tag::Ucast, PacketBody::Buffer(buffer)) if traffic.is_plain(header) => {
                 traffic.accept_credits(header)?;
                 traffic.fill(header)?;
                 traffic.flows.base.count_received(header);
@@ -43,7 +43,7 @@ impl<B: Copy> Router<B> {
                 traffic.handle_credits(header, out);
                 Ok(())
             }
-            (Tag::Ucast, Body::Buffer(buffer))
+            (Tag::Ucast, PacketBody::Buffer(buffer))
                 if traffic.received_in_order(header, buffer, out) =>
             {
                 Ok(())
@@ -56,11 +56,11 @@ impl<B: Copy> Router<B> {
     pub fn received_other(
         &mut self,
         header: &Header,
-        body: Body<B>,
+        body: PacketBody<B>,
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         if self.traffic.is_buried(header.source) {
-            if let Body::Buffer(buffer) = body {
+            if let PacketBody::Buffer(buffer) = body {
                 out.free(buffer);
             }
             return Ok(());
@@ -80,7 +80,7 @@ impl<B: Copy> Router<B> {
     fn received_carefully(
         &mut self,
         header: &Header,
-        body: Body<B>,
+        body: PacketBody<B>,
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         self.check(header, &body)?;
@@ -106,16 +106,16 @@ impl<B: Copy> Router<B> {
     }
 
     /// Refuses what no correct peer sends, whatever the credits.
-    pub fn check(&self, header: &Header, body: &Body<B>) -> Result<(), Violation> {
+    pub fn check(&self, header: &Header, body: &PacketBody<B>) -> Result<(), Violation> {
         let from = header.source;
         let right_body = matches!(
             (header.tag, body),
-            (Tag::Ucast | Tag::Mcast, Body::Buffer(_))
-                | (Tag::FaRequest, Body::Atomic { .. } | Body::Unknown(_))
-                | (Tag::FaReply, Body::Fetched(_))
-                | (Tag::Credit | Tag::ChannelClear, Body::Empty)
-                | (Tag::Acknowledge | Tag::Nack | Tag::Farewell, Body::Empty)
-                | (Tag::Recall | Tag::Return | Tag::Lost, Body::Empty)
+            (Tag::Ucast | Tag::Mcast, PacketBody::Buffer(_))
+                | (Tag::FaRequest, PacketBody::Atomic { .. } | PacketBody::Unknown(_))
+                | (Tag::FaReply, PacketBody::Fetched(_))
+                | (Tag::Credit | Tag::ChannelClear, PacketBody::Empty)
+                | (Tag::Acknowledge | Tag::Nack | Tag::Farewell, PacketBody::Empty)
+                | (Tag::Recall | Tag::Return | Tag::Lost, PacketBody::Empty)
         );
         if !right_body {
             return Err(Violation::Body(from, header.tag));
@@ -157,25 +157,25 @@ impl<B: Copy> Router<B> {
     pub fn dispatch(
         &mut self,
         header: &Header,
-        body: Body<B>,
+        body: PacketBody<B>,
         creditor: Rank,
         out: &mut impl Actions<B>,
     ) {
         let Router { traffic, multicast, .. } = self;
         traffic.flows.base.count_received(header);
         match (header.tag, body) {
-            (Tag::Ucast, Body::Buffer(buffer)) => {
+            (Tag::Ucast, PacketBody::Buffer(buffer)) => {
                 traffic.flows.base.counters.packets_delivered += 1;
                 out.deliver(Delivery::received(buffer, header, creditor, None));
             }
-            (Tag::Mcast, Body::Buffer(buffer)) if multicast.is_early(header.tree) => {
+            (Tag::Mcast, PacketBody::Buffer(buffer)) if multicast.is_early(header.tree) => {
                 let early = Early { header: *header, buffer, creditor, for_host: false };
                 multicast.keep_early(early, &mut traffic.flows);
             }
-            (Tag::Mcast, Body::Buffer(buffer)) => {
+            (Tag::Mcast, PacketBody::Buffer(buffer)) => {
                 multicast.received(header, buffer, creditor, traffic, out);
             }
-            (_, Body::Atomic { variable, operation }) => {
+            (_, PacketBody::Atomic { variable, operation }) => {
                 traffic.serve_atomic(header, variable, operation, out);
             }
             (Tag::ChannelClear, _) => {
@@ -184,7 +184,7 @@ impl<B: Copy> Router<B> {
                 }
             }
             (Tag::Farewell, _) => traffic.bid_farewell(header.source, out),
-            (_, Body::Fetched(value)) => {
+            (_, PacketBody::Fetched(value)) => {
                 traffic.atomics.end();
                 out.fetched(value);
             }
@@ -194,10 +194,10 @@ impl<B: Copy> Router<B> {
 }
 
 /// Checks that a request is for an operation that there is, and has its words.
-fn check_operation<B>(header: &Header, body: &Body<B>) -> Result<(), Violation> {
+fn check_operation<B>(header: &Header, body: &PacketBody<B>) -> Result<(), Violation> {
     match body {
-        Body::Unknown(first) => Err(Violation::Operation(header.source, *first)),
-        Body::Atomic { operation, .. } if operation.size() != header.size => {
+        PacketBody::Unknown(first) => Err(Violation::Operation(header.source, *first)),
+        PacketBody::Atomic { operation, .. } if operation.size() != header.size => {
             Err(Violation::Body(header.source, header.tag))
         }
         _ => Ok(()),

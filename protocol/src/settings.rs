@@ -89,8 +89,8 @@ pub struct Pupa {
     /// ... until this part is. A receiver that stopped a sender lets it send without limit again
     /// once this part of the sender's receive buffers is free.
     pub high_water_percent: u8,
-    /// Meanwhile it asks with one packet in so many. The paper's asks with every one, and has most
-    /// of them answered; that is a packet back for each, where packets cost more than memory.
+    /// Meanwhile it asks with one packet in this number. The paper's asks with every one, and has
+    /// most of them answered; that is a packet back for each, where packets cost more than memory.
     pub ask_every: u16,
     /// Each time that its acknowledgement timer has run out so often, a receiver tells all senders
     /// what it has told them since the last time (2.2.1, the fifth way).

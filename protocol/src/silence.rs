@@ -1,21 +1,22 @@
 //! Silent peers: a network that is cut, or a host that is dead, sends nothing.
 //!
-//! Every packet says that its sender lives. Who was sent nothing for a while is sent a heartbeat,
-//! which is an acknowledgement that says nothing new; who was not heard of for much longer is lost,
+//! Every packet says that its sender lives. A peer that was sent nothing for a while is sent a
+//! heartbeat, which is an acknowledgement that says nothing new; a peer that was not heard of for
+//! much longer is lost,
 //! and that is said once. So is who is heard of and goes on missing one long packet: the way there
 //! has become too narrow for it. Time in which this NI did not look at the clock does not count:
 //! packets may have come meanwhile, and nobody took them from the link.
 //!
-//! Who ends in good order says so, in a packet that is sent until it is acknowledged, and nothing
-//! is expected of it from there on, not even that it acknowledges anything. The last
+//! A rank that ends in good order says so, in a packet that is sent until it is acknowledged, and
+//! nothing is expected of it from there on, not even that it acknowledges anything. The last
 //! acknowledgement of all may always be lost, and its sender be gone (the two generals): so who has
 //! said farewell, and has had everything else acknowledged, takes silence for the answer.
 //!
-//! Silence takes long. Who sees sooner that a rank has ended, because it shares its host, tells all
-//! others, before it ends itself. That is not acknowledged: it is said a few times, and
+//! Silence takes long. A rank that sees sooner that another has ended, because they share a host,
+//! tells all others, before it ends itself. That is not acknowledged: it is said a few times, and
 //! who misses it all the same waits for the silence.
 
-use crate::actions::{Actions, Body};
+use crate::actions::{Actions, PacketBody};
 use crate::flows::Flows;
 use crate::sequence::Flow;
 use crate::timer::Nanoseconds;
@@ -34,7 +35,7 @@ impl<B: Copy> Flows<B> {
             let mut header = Header::new(Tag::Lost, self.base.local, TreeId::unicast(lost), 0);
             self.piggyback(peer, &mut header);
             header.sequence = cause;
-            out.transmit(peer, &header, &Body::Empty);
+            out.transmit(peer, &header, &PacketBody::Empty);
         }
     }
 

@@ -14,7 +14,7 @@ impl Tally {
         self.0 = self.0.wrapping_add(count);
     }
 
-    /// So many of those counted are none.
+    /// Takes `count` back: they were counted and are none.
     #[inline]
     pub fn take(&mut self, count: u16) {
         self.0 = self.0.wrapping_sub(count);

@@ -2,7 +2,7 @@
 //! are acknowledged; and what becomes free when they are gone. Here the parts meet of which each
 //! knows its own: pairs ([`crate::flows`]), windows, recoveries, and buffers with several holders.
 
-use crate::actions::{Actions, Body, Delivery};
+use crate::actions::{Actions, Delivery, PacketBody};
 use crate::atomics::Atomics;
 use crate::credit::{TooManyCredits, WindowExceeded};
 use crate::departure::Departure;
@@ -90,7 +90,7 @@ impl<B: Copy> Traffic<B> {
             }
             operation => operation,
         };
-        let body = Body::Fetched(self.atomics.apply(variable, operation));
+        let body = PacketBody::Fetched(self.atomics.apply(variable, operation));
         let local = self.flows.base.local;
         let (from, tree) = (request.source, TreeId::unicast(local));
         if self.flows.peers.is_numbered(from) {
@@ -249,7 +249,7 @@ impl<B: Copy> Traffic<B> {
                 self.forwarded(key, out);
                 self.drop_holder(key, out);
             }
-            (None, Body::Buffer(buffer)) => out.free(buffer),
+            (None, PacketBody::Buffer(buffer)) => out.free(buffer),
             _ => {}
         }
     }
@@ -258,7 +258,7 @@ impl<B: Copy> Traffic<B> {
     #[inline]
     fn count_sent(&mut self, to: Rank, departure: &Departure<B>) {
         self.flows.base.count_sent(departure.size);
-        if let Body::Atomic { .. } = departure.body {
+        if let PacketBody::Atomic { .. } = departure.body {
             self.atomics.ask(to);
         }
     }
@@ -334,7 +334,7 @@ impl<B: Copy> Traffic<B> {
             let Some(departure) = self.flows.take_acknowledged(from) else { break };
             match (departure.holders, departure.body) {
                 (Some(key), _) => self.drop_holder(key, out),
-                (None, Body::Buffer(buffer)) => out.free(buffer),
+                (None, PacketBody::Buffer(buffer)) => out.free(buffer),
                 _ => {}
             }
         }
@@ -347,7 +347,7 @@ impl<B: Copy> Traffic<B> {
     /// long way: then nothing has changed.
     ///
     /// It does to the pair's state what the long way does, with one look at it instead of thirty: a
-    /// test compares the two (`tests/in_order.rs`). Whatever else there may be to do (a gap, an
+    /// test compares the two (`tests/in_order.rs`). All other work (a gap, an
     /// answer that was asked for, room that is told, packets that wait to be sent or sent again)
     /// goes the long way.
     pub fn received_in_order(
@@ -447,7 +447,7 @@ impl<B: Copy> Traffic<B> {
                 let mut header = Header::new(Tag::ChannelClear, local, TreeId::unicast(local), 0);
                 header.channel = Channel(Some(owner));
                 header.credits = self.flows.peers[parent].incoming.collect();
-                out.transmit(parent, &header, &Body::Empty);
+                out.transmit(parent, &header, &PacketBody::Empty);
             }
         }
     }

@@ -129,7 +129,7 @@ static RANKS: [Rank; u16::MAX as usize] = {
 
 /// A multicast group: a fixed set of ranks (thesis 3.1.3).
 #[derive(Debug, Clone)]
-pub struct Group {
+pub struct MulticastGroup {
     members: Cow<'static, [Rank]>,
     /// Each rank's place in `members`; `None` if that is its number, as in the broadcast group.
     places: Option<Vec<u16>>,
@@ -138,10 +138,10 @@ pub struct Group {
     hosts: Option<Hosts>,
 }
 
-impl Group {
+impl MulticastGroup {
     /// The group of all ranks; it stores nothing for any of them.
     pub fn everyone(ranks: u16, shape: Shape) -> Self {
-        Group {
+        MulticastGroup {
             members: Cow::Borrowed(&RANKS[..usize::from(ranks)]),
             places: None,
             shape,
@@ -167,7 +167,7 @@ impl Group {
         }
         let everyone = members.len() == ranks && members.is_sorted();
         let places = (!everyone).then_some(places);
-        Ok(Group { members: Cow::Owned(members.to_vec()), places, shape, hosts: None })
+        Ok(MulticastGroup { members: Cow::Owned(members.to_vec()), places, shape, hosts: None })
     }
 
     /// Takes `rank` out of it, if it is a member; those after it move up.
@@ -194,7 +194,7 @@ impl Group {
     #[must_use]
     pub fn on_hosts(self, host_of: &[u16]) -> Self {
         let hosts = Hosts::new(&self.members, host_of);
-        Group { hosts, ..self }
+        MulticastGroup { hosts, ..self }
     }
 
     /// The members, in their numbering.

@@ -1,6 +1,6 @@
 //! UCAST: packets to one rank, by credit (thesis 4.1).
 
-use crate::actions::{Actions, Body, Delivery, Sharing};
+use crate::actions::{Actions, Delivery, PacketBody, Sharing};
 use crate::credit::TooManyCredits;
 use crate::departure::Departure;
 use crate::ni::Ni;
@@ -40,7 +40,7 @@ impl<B: Copy> Ni<B> {
             out.deliver(Delivery { buffer, size, tree, parent, sharing: Sharing::Alone });
             return;
         }
-        let body = Body::Buffer(buffer);
+        let body = PacketBody::Buffer(buffer);
         let departure = Departure { tag: Tag::Ucast, tree, size, body, holders: None };
         self.router.traffic.credit_send(to, departure, Channel::NONE, out);
     }

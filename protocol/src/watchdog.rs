@@ -29,7 +29,7 @@ pub struct HostStatus {
 
 /// Decision when the delay has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum WatchdogDecision {
     /// The host has processed everything: the timer is off until the next arrival.
     Cancel,
     /// The host will get there, or does not want to be interrupted: look again later.
@@ -56,15 +56,24 @@ impl Watchdog {
     }
 
     /// The deadline has passed. `delivered` counts the packets delivered to the host so far.
-    pub fn timeout(&mut self, now: Nanoseconds, delivered: u64, host: HostStatus) -> Verdict {
+    pub fn timeout(
+        &mut self,
+        now: Nanoseconds,
+        delivered: u64,
+        host: HostStatus,
+    ) -> WatchdogDecision {
         let progressed = host.packets_processed > self.last_processed;
         self.last_processed = host.packets_processed;
         if host.packets_processed == delivered {
             self.deadline = None;
-            return Verdict::Cancel;
+            return WatchdogDecision::Cancel;
         }
         self.deadline = Some(now + self.delay.max(LEAST_BETWEEN_LOOKS));
-        if host.interrupts_disabled || progressed { Verdict::Restart } else { Verdict::Interrupt }
+        if host.interrupts_disabled || progressed {
+            WatchdogDecision::Restart
+        } else {
+            WatchdogDecision::Interrupt
+        }
     }
 }
 

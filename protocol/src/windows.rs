@@ -23,12 +23,12 @@
 //! - a sender that uses more than its share while another has less loses the rest as its packets
 //!   leave their buffers.
 //!
-//! Nothing is ever taken that is spent, so no packet loses its buffer (I2). What was asked for is
-//! taken in no other way until the answer is there, or the two together could leave less than the
-//! floor. And a smaller window has a smaller half: what is owed may be due at once, or the sender
-//! would wait for credits, and the receiver for packets.
+//! Nothing is ever taken that is spent, so no packet loses its buffer (I2). Credits that were asked
+//! for are taken in no other way until the answer is there, or the two together could leave less
+//! than the floor. And a smaller window has a smaller half: what is owed may be due at once, or the
+//! sender would wait for credits, and the receiver for packets.
 
-use crate::actions::{Actions, Body};
+use crate::actions::{Actions, PacketBody};
 use crate::flows::Flows;
 use crate::planted::Bug;
 use crate::pool::Pool;
@@ -112,8 +112,8 @@ impl Windows {
             return Ok(());
         }
         let incoming = &mut flows.peers[source].incoming;
-        // What fills a buffer, or is owed, it does not hold: others would get buffers that are in
-        // use (I2).
+        // It does not hold credits of packets that fill a buffer, or credits that are owed: others
+        // would get buffers that are in use (I2).
         let theirs = incoming.window() - incoming.buffered() - incoming.owed();
         let returned = |pool: &mut Box<Pool>| pool.returned(source, credits);
         if credits > theirs || !self.pool.as_mut().is_some_and(returned) {
@@ -204,7 +204,7 @@ fn send_control<B: Copy>(
     let local = flows.base.local;
     let mut header = Header::new(tag, local, TreeId::unicast(local), 0);
     header.credits = credits;
-    out.transmit(to, &header, &Body::Empty);
+    out.transmit(to, &header, &PacketBody::Empty);
 }
 
 fn return_what_is_due<B: Copy>(to: Rank, flows: &mut Flows<B>, out: &mut impl Actions<B>) {

@@ -43,7 +43,7 @@ use names::Names;
 use path::Path;
 use sampled::Sampled;
 use serde::Serialize;
-use slowest::{Kind, Slow};
+use slowest::{Slow, WaitKind};
 use states::Life;
 use std::collections::BTreeMap;
 use times::Times;
@@ -119,7 +119,7 @@ pub struct Findings {
     /// Longest waits.
     pub slowest_waits: Vec<Slow>,
     /// Waits by their texts.
-    pub wait_kinds: Vec<Kind>,
+    pub wait_kinds: Vec<WaitKind>,
     /// Critical path.
     pub critical_path: Path,
     /// Utilization over time.

@@ -1,7 +1,7 @@
 //! The page: one HTML file that holds its data, and needs nothing else.
 //!
 //! Numbers of events and packets are columns: arrays in little-endian bytes, as base64, each in an
-//! element of its own. What was found is JSON.
+//! element of its own. The findings are JSON.
 
 mod columns;
 

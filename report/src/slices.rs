@@ -2,7 +2,7 @@
 //! within the spans that they are in.
 
 use crate::analysis::Analysis;
-use crate::analysis::states::{Life, Piece, State, Stretch};
+use crate::analysis::states::{Life, Piece, RankState, Stretch};
 use std::collections::BTreeMap;
 
 /// Stretch of time of a rank.
@@ -82,7 +82,7 @@ impl Nest<'_> {
         self.open.push((span, end));
     }
 
-    /// Ends slices of spans that are over. What goes on begins anew.
+    /// Ends slices of spans that are over. Spans that go on begin anew.
     fn close(&mut self, time: u64) {
         let Some(first) = self.open.iter().position(|(_, end)| *end <= time) else { return };
         for (span, _) in self.open.split_off(first) {
@@ -95,8 +95,8 @@ impl Nest<'_> {
 
 fn name_of(analysis: &Analysis, piece: &Piece) -> String {
     match (piece.state, analysis.names.text(piece.port)) {
-        (State::Handler, Some(port)) => format!("handler of {port}"),
-        (State::Handler, None) => "handler".into(),
+        (RankState::Handler, Some(port)) => format!("handler of {port}"),
+        (RankState::Handler, None) => "handler".into(),
         (state, _) => state.word().into(),
     }
 }
@@ -105,7 +105,7 @@ fn name_of(analysis: &Analysis, piece: &Piece) -> String {
 fn awaited<'a>(
     analysis: &'a Analysis,
     life: &Life,
-    state: State,
+    state: RankState,
     within: (u64, u64),
 ) -> Option<&'a str> {
     if !state.is_idle() {

@@ -32,10 +32,10 @@ pub use report::{Outcome, Report, Statistics};
 pub use simulation::Simulation;
 pub use tape::Tape;
 
-// What users of a simulation need of the layers that it joins.
+// The types that users of a simulation need of the layers that it joins.
 pub use weft_endpoint::{Preset, Settings, Shape};
 pub use weft_link_sim::{
-    Ended, FaultError, Faults, Happened, Injected, Machine, MachineError, Observer, Partition,
-    Stuck, What, in_words,
+    FaultError, Faults, FrameEvent, Happened, Injected, MachineError, MachineModel, Observer,
+    Partition, RunEnd, Stuck, in_words,
 };
 pub use weft_wire::{Header, Rank, Tag};

@@ -3,14 +3,14 @@
 use crate::tape::Tape;
 use std::time::Duration;
 use weft_endpoint::{Preset, Pupa, Settings};
-use weft_link_sim::{FaultError, Faults, Machine, MachineError, Observer, Scheme};
+use weft_link_sim::{FaultError, Faults, MachineError, MachineModel, Observer, Scheme};
 
 /// Options of a simulation.
 pub struct Options {
     /// The protocols; says how many ranks there are.
     pub settings: Settings,
     /// Costs of everything.
-    pub machine: Machine,
+    pub machine: MachineModel,
     /// Faults of the network.
     pub faults: Faults,
     /// Fixes everything that is random.
@@ -85,16 +85,16 @@ impl Options {
     /// # Errors
     /// [`OptionsError`].
     pub fn new(ranks: u16) -> Result<Self, OptionsError> {
-        Ok(Self::on(Machine::myrinet()?, ranks))
+        Ok(Self::on(MachineModel::myrinet()?, ranks))
     }
 
     /// `ranks` ranks of `machine` under the default preset, with windows and delays as it says.
-    pub fn on(machine: Machine, ranks: u16) -> Self {
+    pub fn on(machine: MachineModel, ranks: u16) -> Self {
         Self::with_preset(machine, ranks, Preset::default())
     }
 
     /// Options under `preset`, with the buffers that it has.
-    pub fn with_preset(machine: Machine, ranks: u16, preset: Preset) -> Self {
+    pub fn with_preset(machine: MachineModel, ranks: u16, preset: Preset) -> Self {
         let machine = machine.for_scheme(scheme(preset));
         let timers = machine.timers;
         let defaults = Settings::new(ranks, machine.window_packets(ranks));
@@ -150,7 +150,7 @@ impl Options {
     }
 
     /// The machine as it runs the preset.
-    pub(crate) fn machine_for_preset(&self) -> Machine {
+    pub(crate) fn machine_for_preset(&self) -> MachineModel {
         self.machine.for_scheme(scheme(self.settings.preset))
     }
 }

@@ -1,7 +1,7 @@
 //! Report of a simulation.
 
 use std::time::Duration;
-use weft_link_sim::{Ended, Happened, Injected};
+use weft_link_sim::{Happened, Injected, RunEnd};
 use weft_wire::Rank;
 
 pub use weft_endpoint::Statistics;
@@ -37,7 +37,7 @@ impl<T> Outcome<T> {
 #[derive(Clone, Debug)]
 pub struct Report<T> {
     /// End of the run as a whole.
-    pub ended: Ended,
+    pub ended: RunEnd,
     /// Outcome of each rank.
     pub outcomes: Vec<Outcome<T>>,
     /// The time that passed in the simulation.
@@ -65,7 +65,7 @@ pub struct Report<T> {
 impl<T> Report<T> {
     /// True if all ranks returned.
     pub fn is_success(&self) -> bool {
-        self.ended == Ended::Finished && self.outcomes.iter().all(|o| o.returned().is_some())
+        self.ended == RunEnd::Finished && self.outcomes.iter().all(|o| o.returned().is_some())
     }
 
     /// Checks that this rank crashed, and that all others failed of that, and named it.

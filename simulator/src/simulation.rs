@@ -8,12 +8,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use weft::{Backend, Guard, Packets, Rank, Weft};
 use weft_endpoint::{Bells, Link, Node, Shape, Step, WaitPolicy, Waiter};
-use weft_link_sim::{Interruptible, Network, Processor, RankEnd, Setup, Sim};
+use weft_link_sim::{Interruptible, Processor, RankEnd, Setup, Sim, SimulatedNetwork};
 
 /// A job of simulated ranks, ready to run one program.
 pub struct Simulation {
     // Before the nodes: its drop unwinds the programs, which use them.
-    network: Network,
+    network: SimulatedNetwork,
     nodes: Vec<Arc<Node<Sim>>>,
     processors: Vec<Processor>,
     resident_before: u64,
@@ -35,7 +35,7 @@ impl Simulation {
         }
         let (settings, goes_on) = (settings, options.goes_on);
         let machine = options.machine_for_preset();
-        let mut network = Network::new(Setup {
+        let mut network = SimulatedNetwork::new(Setup {
             seed: options.seed,
             measured: options.measured,
             limit: options.limit,
@@ -179,7 +179,7 @@ impl Simulation {
 }
 
 /// Serves the others until all of them are done too: acknowledging, and whatever else their packets
-/// need of this host. What ranks do that are processes happens outside of any protocol as well: the
+/// need of this host. Ranks that are processes do so outside of any protocol as well: the
 /// launcher waits for all of them.
 fn stay(packets: &Packets, staying: &Cell<usize>, bells: &[Processor]) {
     // A lost rank ends it for all, unless they go on; how this rank did is known already.

@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_link::clock::Clock;
-use weft_link_sim::{Happened, Observer, Processor, What as Seen};
-use weft_trace::event::Words;
+use weft_link_sim::{FrameEvent, Happened, Observer, Processor};
+use weft_trace::event::EventWords;
 use weft_trace::{
     BadTrace, Event, MOST_EVENTS, PacketEvent, Recorded, Recorder, Run, Trace, What, Writer,
 };
@@ -19,7 +19,7 @@ pub struct Tape {
 
 #[derive(Debug)]
 struct Kept {
-    ranks: Vec<Vec<Words>>,
+    ranks: Vec<Vec<EventWords>>,
     events: u64,
     lost: Vec<u64>,
 }
@@ -109,9 +109,9 @@ impl Observer for NetworkObserver {
         let Happened { time, rank, what, frame, head } = happened;
         let packet = frame.map(|(peer, header)| PacketEvent::new(peer, &header, *head));
         let what = match (what, packet) {
-            (Seen::Transmitted, Some(packet)) => Some(What::Sent(packet)),
-            (Seen::Received, Some(packet)) => Some(What::Received(packet)),
-            (Seen::Interrupted, _) => Some(What::Interrupted),
+            (FrameEvent::Transmitted, Some(packet)) => Some(What::Sent(packet)),
+            (FrameEvent::Received, Some(packet)) => Some(What::Received(packet)),
+            (FrameEvent::Interrupted, _) => Some(What::Interrupted),
             _ => None,
         };
         if let Some(what) = what {

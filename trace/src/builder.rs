@@ -1,6 +1,6 @@
 //! Traces made by hand, for tests of what reads them.
 
-use crate::event::{Event, Named, PacketEvent, TEXT_BYTES, What};
+use crate::event::{Event, NamedThing, PacketEvent, TEXT_BYTES, What};
 use crate::file::{RankTrace, Run, Trace};
 use weft_wire::{Protocol, Rank, Tag};
 
@@ -28,7 +28,7 @@ impl Builder {
 
     /// Names a span or a port of a rank.
     #[must_use]
-    pub fn named(mut self, rank: u16, named: Named, number: u32, text: &str) -> Self {
+    pub fn named(mut self, rank: u16, named: NamedThing, number: u32, text: &str) -> Self {
         self.trace.ranks[usize::from(rank)].names.insert((named, number), text.into());
         self
     }

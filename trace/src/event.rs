@@ -34,7 +34,7 @@ pub const COUNTERS: [&str; 8] = [
 ];
 
 /// Words of an event, as a ring has them.
-pub type Words = [u64; WORDS];
+pub type EventWords = [u64; WORDS];
 
 /// Something that happened at a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,7 +56,7 @@ pub enum What {
     WaitBegins,
     /// The wait is over.
     WaitEnds,
-    /// The wait sleeps from here on. Texts of [`Named::Wait`] may follow.
+    /// The wait sleeps from here on. Texts of [`NamedThing::Wait`] may follow.
     SleepBegins,
     /// The sleep is over.
     SleepEnds,
@@ -117,7 +117,7 @@ pub enum What {
     /// The rank was interrupted to take packets while it computed.
     Interrupted,
     /// The rank has come to a meeting of this number, as all others of it do, through memory that
-    /// they share. Who comes last ends the waits of the others.
+    /// they share. The last rank to come ends the waits of the others.
     Meets(u32),
     /// So many messages have come to the rank that no receive wants yet. Written down when that is
     /// a power of two, from [`MANY_UNEXPECTED`] on.
@@ -149,7 +149,7 @@ pub enum What {
     /// A part of a text.
     Text {
         /// Thing that the text names.
-        named: Named,
+        named: NamedThing,
         /// Number of that thing.
         number: u32,
         /// Number of the part, from 0.
@@ -161,7 +161,7 @@ pub enum What {
 
 /// Thing that a text names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Named {
+pub enum NamedThing {
     /// Name of a span.
     Span,
     /// Name of a port.
@@ -203,12 +203,12 @@ pub trait Recorder: Send + Sync {
 }
 
 /// Writes down a text. Of one that is longer than [`LONGEST_TEXT`] the beginning is kept.
-pub fn record_text(recorder: &dyn Recorder, named: Named, number: u32, text: &str) {
+pub fn record_text(recorder: &dyn Recorder, named: NamedThing, number: u32, text: &str) {
     text_parts(named, number, text).for_each(|part| recorder.record(&part));
 }
 
 /// The parts of a text. Of one that is longer than [`LONGEST_TEXT`] the beginning is kept.
-pub fn text_parts(named: Named, number: u32, text: &str) -> impl Iterator<Item = What> {
+pub fn text_parts(named: NamedThing, number: u32, text: &str) -> impl Iterator<Item = What> {
     (0..u8::MAX).zip(text.as_bytes().chunks(TEXT_BYTES)).map(move |(part, chunk)| {
         let mut bytes = [0; TEXT_BYTES];
         bytes[..chunk.len()].copy_from_slice(chunk);
@@ -219,7 +219,7 @@ pub fn text_parts(named: Named, number: u32, text: &str) -> impl Iterator<Item =
 impl Event {
     /// The words of this event.
     #[inline]
-    pub fn to_words(&self) -> Words {
+    pub fn to_words(&self) -> EventWords {
         let kind = |kind: u8| u64::from(kind);
         let short = |code: u8, number: u32| [self.time, kind(code), number.into(), 0, 0];
         let counted = |code: u8, peer: Rank, number: u32, count: u64| {
@@ -261,7 +261,7 @@ impl Event {
     }
 
     /// The event that these words are; `None` if they are none. They may come from anywhere.
-    pub fn of_words(words: &Words) -> Option<Self> {
+    pub fn of_words(words: &EventWords) -> Option<Self> {
         let [time, first, number, low, high] = *words;
         let name = u32::try_from(number);
         let peer = Rank((first >> 32) as u16);
@@ -291,7 +291,7 @@ impl Event {
             24 => What::Counted { counter: u8::try_from(number).ok()?, more: low },
             25 => What::Looked { times: low, longest_ns: high },
             12 => What::Text {
-                named: Named::from_bits((first >> 8) as u8)?,
+                named: NamedThing::from_bits((first >> 8) as u8)?,
                 number: name.ok()?,
                 part: (first >> 24) as u8,
                 bytes: bytes_of([low, high]),
@@ -302,18 +302,20 @@ impl Event {
     }
 }
 
-impl Named {
+impl NamedThing {
     fn to_bits(self) -> u64 {
         match self {
-            Named::Span => 0,
-            Named::Port => 1,
-            Named::Wait => 2,
-            Named::Order => 3,
+            NamedThing::Span => 0,
+            NamedThing::Port => 1,
+            NamedThing::Wait => 2,
+            NamedThing::Order => 3,
         }
     }
 
     fn from_bits(bits: u8) -> Option<Self> {
-        [Named::Span, Named::Port, Named::Wait, Named::Order].get(usize::from(bits)).copied()
+        [NamedThing::Span, NamedThing::Port, NamedThing::Wait, NamedThing::Order]
+            .get(usize::from(bits))
+            .copied()
     }
 }
 
@@ -322,7 +324,7 @@ const NO_GROUP: u16 = u16::MAX;
 
 impl PacketEvent {
     #[inline]
-    fn words(self, time: u64, kind: u64) -> Words {
+    fn words(self, time: u64, kind: u64) -> EventWords {
         let PacketEvent { peer, tag, protocol, size, sequence, root, group, head } = self;
         let first = kind
             | (tag as u64) << 8
@@ -335,7 +337,7 @@ impl PacketEvent {
         [time, first, second, low, high]
     }
 
-    fn of_words(words: &Words) -> Option<Self> {
+    fn of_words(words: &EventWords) -> Option<Self> {
         let [_, first, second, low, high] = *words;
         let group = (second >> 48) as u16;
         Some(PacketEvent {

@@ -10,7 +10,7 @@
 //! A file that ends within a block was written by a launcher that was killed: what came before is
 //! read.
 
-use crate::event::{Event, Named, WORDS, What, Words};
+use crate::event::{Event, EventWords, NamedThing, WORDS, What};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub struct RankTrace {
     /// Places where they are missing: the indices of the events before which some were lost.
     pub gaps: BTreeSet<usize>,
     /// Names of spans and ports.
-    pub names: BTreeMap<(Named, u32), String>,
+    pub names: BTreeMap<(NamedThing, u32), String>,
     /// Objects of waits, by the index of their [`What::WaitBegins`].
     pub waits: BTreeMap<usize, String>,
 }
@@ -153,7 +153,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Errors of what it writes to.
-    pub fn append(&mut self, rank: Rank, lost: u64, events: &[Words]) -> io::Result<()> {
+    pub fn append(&mut self, rank: Rank, lost: u64, events: &[EventWords]) -> io::Result<()> {
         let mut lost = lost;
         // Losses without an event behind them are a block, too.
         let no_events = (events.is_empty() && lost > 0).then_some(events);
@@ -254,7 +254,7 @@ impl Trace {
             of.gaps.insert(of.events.len());
         }
         for _ in 0..events {
-            let mut words: Words = [0; WORDS];
+            let mut words: EventWords = [0; WORDS];
             for word in &mut words {
                 *word = u64::from_le_bytes(take(from)?);
             }
@@ -275,7 +275,7 @@ pub fn part_of(path: &Path, number: u16) -> PathBuf {
 /// Text of which parts have come.
 #[derive(Clone, Debug, Default)]
 struct Text {
-    of: Option<(Named, u32)>,
+    of: Option<(NamedThing, u32)>,
     bytes: Vec<u8>,
 }
 
@@ -300,7 +300,7 @@ impl Text {
         let bytes = std::mem::take(&mut self.bytes);
         let length = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
-        if named != Named::Wait {
+        if named != NamedThing::Wait {
             rank.names.insert((named, number), text);
             return;
         }

@@ -6,19 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Recorder with waits of programs that poll: they last from looks in vain to what is written down
 /// next.
-pub struct Polls {
+pub struct PollRecorder {
     inner: Arc<dyn Recorder>,
     is_waiting: AtomicBool,
 }
 
-impl Polls {
+impl PollRecorder {
     /// Writes down the waits, too, by `inner`.
     pub fn new(inner: Arc<dyn Recorder>) -> Self {
-        Polls { inner, is_waiting: AtomicBool::new(false) }
+        PollRecorder { inner, is_waiting: AtomicBool::new(false) }
     }
 }
 
-impl Recorder for Polls {
+impl Recorder for PollRecorder {
     fn record(&self, what: &What) {
         let is_activity = !matches!(what, What::Text { .. } | What::SleepBegins | What::SleepEnds);
         let ends = is_activity

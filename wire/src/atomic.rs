@@ -24,8 +24,8 @@ pub const VARIABLES: usize = 1 << OPERATION_AT;
 
 /// Atomic operation on a variable of 64 bits. Each returns the value before.
 ///
-/// Whatever the operations on a variable and whoever asks for them, they take place one after the
-/// other, each between its call and its return.
+/// All operations on a variable, of all ranks, take place one after the other, each between its
+/// call and its return.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Atomic {
     /// Addition, which goes round.

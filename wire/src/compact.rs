@@ -73,7 +73,7 @@ pub fn parse(words: [u64; 2], source: Rank) -> Result<Header, Malformed> {
 
 /// The header of a packet about which nothing is out of the ordinary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Plain {
+pub struct PlainHeader {
     /// The system that it is for.
     pub protocol: Protocol,
     /// Its user bytes.
@@ -86,7 +86,7 @@ pub struct Plain {
 /// flag and payload kind; `None` if the words are those of any other packet, or of none. Two
 /// comparisons, because most packets are such.
 #[inline(always)]
-pub fn plain(words: [u64; 2], flag: u32, payload_kind: u8, source: Rank) -> Option<Plain> {
+pub fn plain(words: [u64; 2], flag: u32, payload_kind: u8, source: Rank) -> Option<PlainHeader> {
     const TAG: u64 = 0x0f << 32;
     const PAYLOAD_KIND: u64 = 0xff << 40;
     const CREDITS: u64 = 0xffff << 32;
@@ -95,7 +95,7 @@ pub fn plain(words: [u64; 2], flag: u32, payload_kind: u8, source: Rank) -> Opti
     let ordinary = tree | u64::from(Channel::NONE.to_bits()) << 48;
     let is_plain = words[0] & (u64::from(u32::MAX) | TAG | PAYLOAD_KIND) == kind
         && words[1] & !CREDITS == ordinary;
-    is_plain.then(|| Plain {
+    is_plain.then(|| PlainHeader {
         protocol: Protocol::of_upper_bits((words[0] >> 32) as u8),
         size: (words[0] >> 48) as u16,
         credits: (words[1] >> 32) as u16,

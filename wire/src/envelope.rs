@@ -8,8 +8,8 @@
 //! ```
 //! A packet in a frame is its header ([`network`]), its body, and zeros up to a multiple of
 //! [`ALIGNMENT`], so that every header is aligned in a frame that is. The body is the user bytes,
-//! or for [`atomic`] operations two words or three. What sequence, length and tag mean is for
-//! whoever seals frames to say.
+//! or for [`atomic`] operations two words or three. The meaning of sequence, length and tag is
+//! that of the seal.
 
 use crate::{Header, Malformed, Rank, Tag, atomic, network};
 use std::ops::Range;
@@ -49,36 +49,36 @@ mod field {
 const _: () = assert!(field::SEQUENCE.end == TAGGED.end && TAG.end == SIZE);
 const _: () = assert!(SIZE.is_multiple_of(ALIGNMENT) && network::SIZE.is_multiple_of(ALIGNMENT));
 
-/// Kind of a frame: [`Kind::PACKETS`], or housekeeping between links.
+/// Kind of a frame: [`FrameKind::PACKETS`], or housekeeping between links.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct Kind(pub u8);
+pub struct FrameKind(pub u8);
 
-impl Kind {
+impl FrameKind {
     /// One or more packets.
-    pub const PACKETS: Kind = Kind(0);
+    pub const PACKETS: FrameKind = FrameKind(0);
     /// Nothing: its sender is alive.
-    pub const HEARTBEAT: Kind = Kind(1);
+    pub const HEARTBEAT: FrameKind = FrameKind(1);
     /// The first frame of a sender, which tells where it is.
-    pub const HELLO: Kind = Kind(2);
+    pub const HELLO: FrameKind = FrameKind(2);
     /// One packet for several ranks ([`crate::several`]).
-    pub const SEVERAL: Kind = Kind(3);
+    pub const SEVERAL: FrameKind = FrameKind(3);
     /// A piece of a packet that is too long for the way ([`crate::path::Piece`]).
-    pub const PIECE: Kind = Kind(4);
+    pub const PIECE: FrameKind = FrameKind(4);
     /// A probe of the way: it is as long as what it tries ([`crate::path::Probe`]).
-    pub const PROBE: Kind = Kind(5);
-    /// The answer to a probe ([`crate::path::Answer`]).
-    pub const ANSWER: Kind = Kind(6);
+    pub const PROBE: FrameKind = FrameKind(5);
+    /// The answer to a probe ([`crate::path::ProbeAnswer`]).
+    pub const ANSWER: FrameKind = FrameKind(6);
     /// Nothing: the last frame of a sender, which ends in good order.
-    pub const GOODBYE: Kind = Kind(7);
+    pub const GOODBYE: FrameKind = FrameKind(7);
     /// Address of its sender on a fabric, and whether it knows that of the receiver.
-    pub const CARD: Kind = Kind(8);
+    pub const CARD: FrameKind = FrameKind(8);
 }
 
 /// An envelope, parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Envelope {
     /// Kind of the frame's contents.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// The public number of the job.
     pub job: u32,
     /// The rank that sent the frame.
@@ -137,7 +137,7 @@ pub fn parse(frame: &[u8]) -> Result<Envelope, Foreign> {
     let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| head[at + i]));
     let u64_at = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
     Ok(Envelope {
-        kind: Kind(head[field::KIND]),
+        kind: FrameKind(head[field::KIND]),
         job: u32_at(field::JOB.start),
         source: Rank(u16_at(field::SOURCE.start)),
         destination: Rank(u16_at(field::DESTINATION.start)),
@@ -193,8 +193,8 @@ pub fn put_around(place: &mut [u8], header: &Header) -> usize {
 /// The first packet of `packets`: its header, its body, and the bytes that it takes in all.
 ///
 /// # Errors
-/// [`Malformed`] as [`network::parse`], or if the padding is cut off. What the padding holds is not
-/// looked at.
+/// [`Malformed`] as [`network::parse`], or if the padding is cut off. The bytes of the padding are
+/// not looked at.
 #[inline]
 pub fn first(packets: &[u8]) -> Result<(Header, &[u8], usize), Malformed> {
     let (header, rest) = network::split(packets)?;

@@ -28,8 +28,8 @@ pub enum Tag {
     Recall = 10,
     /// The answer: credits handed back, possibly none.
     Return = 11,
-    /// Another rank was lost: that of `tree`, for the cause in `sequence`. Who survives it on its
-    /// host knows first, and tells the others.
+    /// Another rank was lost: that of `tree`, for the cause in `sequence`. The ranks that survive
+    /// it on its host know first, and tell the others.
     Lost = 12,
 }
 

@@ -4,9 +4,9 @@
 //! [`Header`] has two encodings: the [`network`] form, which an adversary may have written, and the
 //! [`compact`] form of links that are lossless, ordered, and know the sender from the place where a
 //! packet was found. On Ethernet an [`envelope`] goes around packets in the network form, and one
-//! packet may be for [`several`] ranks. How links find out what a [`path`] takes, and cut what is
-//! longer, travels in frames of its own. What packets say that are placed in memory of their
-//! sender's choice is in [`place`]. All are little-endian on every machine, their sizes are
+//! packet may be for [`several`] ranks. Probes of what a [`path`] takes, and pieces of packets that
+//! are longer, travel in frames of their own. The headers of packets that are placed in memory of
+//! their sender's choice are in [`place`]. All are little-endian on every machine, their sizes are
 //! asserted at compile time, and parsing any bytes whatever ends in a value or in what is wrong
 //! with them. What packets ask of shared variables is an [`Atomic`].
 

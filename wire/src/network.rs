@@ -1,5 +1,5 @@
-//! The header on networks: 24 bytes, little-endian, before the user bytes. Who wrote it is for what
-//! carries it to say: on Ethernet the [envelope](crate::envelope) around it.
+//! The header on networks: 24 bytes, little-endian, before the user bytes. Its writer is known
+//! from what carries it: on Ethernet the [envelope](crate::envelope) around it.
 //!
 //! ```text
 //!  0        1     2        4      6         8      12        14     16         20               24

@@ -3,9 +3,9 @@
 //!
 //! | kind | contents |
 //! |---|---|
-//! | [`Kind::PIECE`](crate::envelope::Kind::PIECE) | number (4), offset (2), total (2), then the bytes of the packet from that offset on |
-//! | [`Kind::PROBE`](crate::envelope::Kind::PROBE) | round (4), zeros (4), then zeros up to the length that is tried |
-//! | [`Kind::ANSWER`](crate::envelope::Kind::ANSWER) | round (4), longest (4) |
+//! | [`FrameKind::PIECE`](crate::envelope::FrameKind::PIECE) | number (4), offset (2), total (2), then the bytes of the packet from that offset on |
+//! | [`FrameKind::PROBE`](crate::envelope::FrameKind::PROBE) | round (4), zeros (4), then zeros up to the length that is tried |
+//! | [`FrameKind::ANSWER`](crate::envelope::FrameKind::ANSWER) | round (4), longest (4) |
 
 /// Bytes of each of these, but for what follows in pieces and probes.
 pub const SIZE: usize = 8;
@@ -30,7 +30,7 @@ pub struct Probe {
 
 /// Answer to the last probe of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Answer {
+pub struct ProbeAnswer {
     /// Number of the round.
     pub round: u32,
     /// Bytes of the longest frame, probe or not, that came from the prober since the last answer.
@@ -64,7 +64,7 @@ impl Probe {
     }
 }
 
-impl Answer {
+impl ProbeAnswer {
     /// Encodes this answer.
     pub fn emit(&self) -> [u8; SIZE] {
         emit(self.round, self.longest)
@@ -72,7 +72,7 @@ impl Answer {
 
     /// Answer at the start of `contents`. `None` if they are too short.
     pub fn parse(contents: &[u8]) -> Option<Self> {
-        parse(contents).map(|(round, longest)| Answer { round, longest })
+        parse(contents).map(|(round, longest)| ProbeAnswer { round, longest })
     }
 }
 
@@ -100,9 +100,9 @@ mod tests {
         let probe = Probe { round: 0x0102_0304 };
         assert_eq!(probe.emit(), [4, 3, 2, 1, 0, 0, 0, 0]);
         assert_eq!(Probe::parse(&probe.emit()), Some(probe));
-        let answer = Answer { round: 1, longest: 0x0203_0405 };
+        let answer = ProbeAnswer { round: 1, longest: 0x0203_0405 };
         assert_eq!(answer.emit(), [1, 0, 0, 0, 5, 4, 3, 2]);
-        assert_eq!(Answer::parse(&answer.emit()), Some(answer));
+        assert_eq!(ProbeAnswer::parse(&answer.emit()), Some(answer));
         assert!(Piece::parse(&[0; 7]).is_none() && Probe::parse(&[0; 7]).is_none());
     }
 }

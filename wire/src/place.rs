@@ -7,8 +7,8 @@
 //! │ kind │ 0      │ connection │ offset │ length │ word │ bytes ...
 //! └──────┴────────┴────────────┴────────┴────────┴──────┘
 //! ```
-//! What `offset`, `length` and `word` are is for the [`Kind`] to say; where it says nothing they
-//! are 0, and not looked at. Connections are numbered by the rank that has the receive buffer.
+//! What `offset`, `length` and `word` are is for the [`PlaceKind`] to say; where it says nothing
+//! they are 0, and not looked at. Connections are numbered by the rank that has the receive buffer.
 
 /// Bytes of an encoded header.
 pub const SIZE: usize = 24;
@@ -16,7 +16,7 @@ pub const SIZE: usize = 24;
 /// Kind of a placed packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum PlaceKind {
     /// Bytes for `offset`.
     Put = 1,
     /// The last bytes of a put of `length` in all, for `offset`; the receiver is notified of
@@ -39,18 +39,18 @@ pub enum Kind {
     Got = 9,
 }
 
-impl Kind {
+impl PlaceKind {
     fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
-            1 => Kind::Put,
-            2 => Kind::PutNotify,
-            3 => Kind::Offer,
-            4 => Kind::Accept,
-            5 => Kind::Close,
-            6 => Kind::Withdraw,
-            7 => Kind::Refused,
-            8 => Kind::Get,
-            9 => Kind::Got,
+            1 => PlaceKind::Put,
+            2 => PlaceKind::PutNotify,
+            3 => PlaceKind::Offer,
+            4 => PlaceKind::Accept,
+            5 => PlaceKind::Close,
+            6 => PlaceKind::Withdraw,
+            7 => PlaceKind::Refused,
+            8 => PlaceKind::Get,
+            9 => PlaceKind::Got,
             _ => return None,
         })
     }
@@ -106,7 +106,7 @@ impl std::fmt::Display for Refusal {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct PlaceHeader {
     /// Kind of the packet.
-    pub kind: Kind,
+    pub kind: PlaceKind,
     /// Connection, by its receiver's numbers.
     pub connection: u32,
     /// Offset in the receive buffer, in bytes.
@@ -119,7 +119,7 @@ pub struct PlaceHeader {
 
 impl PlaceHeader {
     /// A header that says no more than what it is, and of which connection.
-    pub fn new(kind: Kind, connection: u32) -> Self {
+    pub fn new(kind: PlaceKind, connection: u32) -> Self {
         PlaceHeader { kind, connection, offset: 0, length: 0, word: 0 }
     }
 
@@ -147,7 +147,7 @@ impl PlaceHeader {
         let word =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let header = PlaceHeader {
-            kind: Kind::from_byte(head[0])?,
+            kind: PlaceKind::from_byte(head[0])?,
             connection: word(4),
             offset: u64::from(word(8)) | u64::from(word(12)) << 32,
             length: word(16),
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn what_is_emitted_is_parsed() {
         for kind in 1..=9 {
-            let kind = Kind::from_byte(kind).unwrap();
+            let kind = PlaceKind::from_byte(kind).unwrap();
             let header = PlaceHeader {
                 kind,
                 connection: 0x0102_0304,
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn neither_short_nor_unknown_ones_are_headers() {
-        let whole = PlaceHeader::new(Kind::Put, 7).emit();
+        let whole = PlaceHeader::new(PlaceKind::Put, 7).emit();
         assert_eq!(PlaceHeader::parse(&whole[..SIZE - 1]), None);
         for kind in [0, 10, 255] {
             let mut bytes = whole;

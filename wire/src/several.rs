@@ -14,8 +14,9 @@
 //! | 8 | sequence (4), acknowledgement (4): of the same |
 //! | 16 | number of the frame between these two (8), tag for this receiver (8) |
 //!
-//! The envelope's destination is [`envelope::EVERYBODY`], its kind [`envelope::Kind::SEVERAL`], and
-//! its own sequence and tag are 0. There are two entries at least, and [`MOST`] at most.
+//! The envelope's destination is [`envelope::EVERYBODY`], its kind
+//! [`envelope::FrameKind::SEVERAL`], and its own sequence and tag are 0. There are two entries at
+//! least, and [`MOST`] at most.
 
 use crate::{Channel, Follows, Header, Rank, Serial, envelope, network};
 use std::ops::Range;

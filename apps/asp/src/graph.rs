@@ -60,7 +60,7 @@ impl Graph {
         targets.zip(self.lengths[range].iter().copied())
     }
 
-    /// The target of the edge at `position` among those that leave `node`, if there are so many.
+    /// The target of the edge at `position` among those that leave `node`, if there is one.
     pub fn target(&self, node: usize, position: usize) -> Option<usize> {
         let index = self.starts[node] + position;
         (index < self.starts[node + 1]).then(|| self.targets[index])

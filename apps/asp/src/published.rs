@@ -69,8 +69,8 @@ impl<'a> ByObject<'a> {
     }
 }
 
-/// Rows of one computation. Whoever broadcasts gives its next row, and who receives takes the next
-/// row of its owner.
+/// Rows of one computation. A rank that broadcasts gives its next row, and one that receives takes
+/// the next row of its owner.
 pub struct InOrder<'a> {
     weft: &'a Weft,
     rows: &'a Handle<Published>,

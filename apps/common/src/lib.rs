@@ -6,7 +6,7 @@
 //!   [`Alone`] for one rank, [`on_threads`] between threads, for tests without a job; [`Tree`]
 //!   broadcasts by its messages from rank to rank;
 //! - [`run_messages`] is the `main` of a program on messages;
-//! - [`Shared`] is a rank of a program on shared regions (`weft-region`) instead, and
+//! - [`RegionRank`] is a rank of a program on shared regions (`weft-region`) instead, and
 //!   [`run_shared`] its `main`; [`Coherence`] says how they are kept coherent;
 //! - [`crew`] runs a program by bare threads, which programs on Weft are compared with;
 //! - [`measure`] measures a speed-up; [`Traffic`], [`summary`] and [`table`] report what every rank
@@ -61,7 +61,7 @@ pub use noise::{noise, random};
 pub use output::{say_line, write_out, write_to};
 pub use progress::Progress;
 pub use recorded::Recorded;
-pub use shared::{Family, Measured, Shared, print, run_shared};
+pub use shared::{Family, Measured, RegionRank, print, run_shared};
 pub use shell::command_line;
 pub use start::{Ranks, StartError, agree, arguments, run_messages};
 pub use stretch::{MEASURED, Stretch, stretch};

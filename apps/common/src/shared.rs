@@ -20,7 +20,7 @@ use crate::traffic::{Traffic, summary, table};
 use crate::write_out;
 
 /// A rank of a program whose ranks talk through shared regions and nothing else.
-pub struct Shared {
+pub struct RegionRank {
     packets: Packets,
     regions: Regions,
     /// Number of regions that this rank has created.
@@ -44,17 +44,17 @@ impl Family {
 /// The `main` of a program on regions: joins the job that this process was started in, reads the
 /// command line, runs `program`, and leaves. Without a launcher it is a job of one rank.
 pub fn run_shared<O: Parser, E: Error + 'static>(
-    program: impl FnOnce(&Shared, &O) -> std::result::Result<(), E>,
+    program: impl FnOnce(&RegionRank, &O) -> std::result::Result<(), E>,
 ) -> ExitCode {
     weft::run_packets(|packets| {
-        Shared::run(packets, |shared| match arguments(shared)? {
+        RegionRank::run(packets, |shared| match arguments(shared)? {
             Some(options) => Ok(program(shared, &options)?),
             None => Ok::<_, Box<dyn Error>>(()),
         })
     })
 }
 
-impl Shared {
+impl RegionRank {
     /// Runs `program` on this rank of a job, whose packets are all its. Collective; the end of it
     /// is a barrier, unless `program` fails: who ends without having come there ends the job.
     ///
@@ -62,10 +62,10 @@ impl Shared {
     /// Those of `program`, a peer's breach, a lost rank.
     pub fn run<T, E: From<weft_region::Error>>(
         packets: &Packets,
-        program: impl FnOnce(&Shared) -> std::result::Result<T, E>,
+        program: impl FnOnce(&RegionRank) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
         let regions = Regions::open(packets);
-        let shared = Shared { packets: packets.clone(), regions, created: Mutex::new(0) };
+        let shared = RegionRank { packets: packets.clone(), regions, created: Mutex::new(0) };
         let value = program(&shared)?;
         shared.regions.close()?;
         Ok(value)
@@ -192,7 +192,7 @@ pub fn print(lines: &str, times: Times, traffic: &[Traffic]) -> io::Result<()> {
     write_out(format_args!("{lines}\n{}\n\n{}\n", summary(times, "", traffic), table(traffic)))
 }
 
-impl Ranks for Shared {
+impl Ranks for RegionRank {
     type Error = weft_region::Error;
 
     fn is_first(&self) -> bool {

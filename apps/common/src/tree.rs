@@ -62,8 +62,8 @@ impl<E: Exchange> Exchange for Tree<'_, E> {
         self.forward(self.exchange.rank(), bytes)
     }
 
-    /// Receives a broadcast of `from`. What `from` sent to this rank alone has to be received by
-    /// the exchange below.
+    /// Receives a broadcast of `from`. Messages that `from` sent to this rank alone have to be
+    /// received by the exchange below.
     fn receive(&mut self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let size = self.exchange.size();
         let place = (self.exchange.rank() + size - from) % size;

@@ -2,7 +2,7 @@
 //!
 //! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that
 //! it runs as processes (`weft run -n 4 -- weft-example ping`) and in the simulator
-//! (`weft sim -n 64 weft-example ping`). They are one executable, because so many, called `ping` or
+//! (`weft sim -n 64 weft-example ping`). They are one executable, because several, called `ping` or
 //! `stream`, would get into the way of others in a user's `PATH`.
 //!
 //! Each checks its own result: a wrong one is a panic, and a status that is not 0. Rank 0 prints.

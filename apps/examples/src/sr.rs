@@ -73,7 +73,7 @@ impl Pending {
         }
     }
 
-    /// Waits until so many are pending.
+    /// Waits until `count` are pending.
     async fn at_least(&self, count: u64) {
         let mut all = self.invocations.lock().await;
         while (all.len() as u64) < count {

@@ -1,5 +1,5 @@
 //! Parallel programs, each a module with its problem, its algorithm, its check, and its options.
-//! What they share is in `weft-app-common`; none uses another.
+//! Their common code is in `weft-app-common`; none uses another.
 //!
 //! | module | what | on |
 //! |---|---|---|

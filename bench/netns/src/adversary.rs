@@ -14,7 +14,7 @@ pub use act::Act;
 pub use middle::{Done, Middle, Plan, open};
 
 use fastrand::Rng;
-use weft_datagram::seal::Refused;
+use weft_datagram::seal::FrameRefused;
 use weft_wire::envelope;
 
 /// A frame that passed.
@@ -86,16 +86,16 @@ impl Attack {
     ];
 
     /// Reason for which such a frame is refused.
-    pub fn refused(self) -> Refused {
+    pub fn refused(self) -> FrameRefused {
         match self {
-            Attack::Forged => Refused::Tag,
-            Attack::Replayed => Refused::Replayed,
-            Attack::Truncated => Refused::Length,
-            Attack::WrongJob => Refused::Job,
-            Attack::WrongVersion => Refused::Version,
-            Attack::Noise => Refused::Magic,
-            Attack::Reflected => Refused::Source,
-            Attack::Misdirected => Refused::Destination,
+            Attack::Forged => FrameRefused::Tag,
+            Attack::Replayed => FrameRefused::Replayed,
+            Attack::Truncated => FrameRefused::Length,
+            Attack::WrongJob => FrameRefused::Job,
+            Attack::WrongVersion => FrameRefused::Version,
+            Attack::Noise => FrameRefused::Magic,
+            Attack::Reflected => FrameRefused::Source,
+            Attack::Misdirected => FrameRefused::Destination,
         }
     }
 

@@ -226,8 +226,8 @@ impl Cluster {
     }
 
     /// A program to be used like `ssh`: given a host's name and a command for its shell it runs the
-    /// command there, and it exits with 255 if there is no such host. What it starts does not die
-    /// with whoever started it, as behind a real remote shell.
+    /// command there, and it exits with 255 if there is no such host. Programs that it starts do
+    /// not die with their starter, as behind a real remote shell.
     pub fn remote_shell(&self) -> PathBuf {
         shell_path(self.files.path())
     }

@@ -144,7 +144,7 @@ fn succeeded(command: &'static str, output: Output) -> Result<String, SetupError
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        // What could not be ended keeps its namespace, and nothing else.
+        // A process that could not be ended keeps its namespace, and nothing else.
         let _ = self.end_processes();
     }
 }

@@ -20,7 +20,7 @@ pub struct Trunk {
     pub megabits: u32,
     /// Bytes that pass at once after a pause; what a host hands over in larger pieces is cut first.
     pub burst_bytes: u32,
-    /// Bytes that may wait. What finds no room is dropped.
+    /// Bytes that may wait. A frame that finds no room is dropped.
     pub queue_bytes: u32,
 }
 

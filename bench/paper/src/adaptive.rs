@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use weft_endpoint::{Packets, Rank};
 use weft_protocol::Adaptive;
-use weft_simulator::{Machine, Options, Settings, Simulation};
+use weft_simulator::{MachineModel, Options, Settings, Simulation};
 
 /// Ranks of the job.
 pub const RANKS: u16 = 1024;
@@ -103,7 +103,7 @@ pub struct Seen {
 /// The job cannot be, or what a rank returned.
 pub fn run(policy: Policy, workload: Workload) -> Result<Seen> {
     let context = || format!("{policy:?}, {workload:?}");
-    let machine = Machine::named("myrinet").with_context(context)?;
+    let machine = MachineModel::named("myrinet").with_context(context)?;
     let options = Options::on(machine, RANKS);
     let settings = policy.apply(options.settings);
     let simulation = Simulation::new(Options { settings, interrupt_delay: None, ..options })

@@ -7,7 +7,7 @@ use std::time::Duration;
 use weft::Weft;
 use weft_endpoint::{Packets, Statistics};
 use weft_protocol::Recovery;
-use weft_simulator::{Ended, Machine, Options, Preset, Report, Settings, Shape, Simulation};
+use weft_simulator::{MachineModel, Options, Preset, Report, RunEnd, Settings, Shape, Simulation};
 
 /// A stretch of time, or a point in it, in nanoseconds.
 pub type Nanoseconds = u64;
@@ -129,7 +129,7 @@ impl Setup {
     pub fn end<T: 'static>(
         &self,
         program: impl Fn(&Packets) -> Result<T> + 'static,
-    ) -> Result<Ended> {
+    ) -> Result<RunEnd> {
         Ok(self.packets_of(program)?.ended)
     }
 
@@ -161,7 +161,7 @@ impl Setup {
 
     fn simulation(&self) -> Result<Simulation> {
         let context = || format!("{self:?}");
-        let mut machine = Machine::named(self.calibration.machine()).with_context(context)?;
+        let mut machine = MachineModel::named(self.calibration.machine()).with_context(context)?;
         if !self.cached {
             machine = machine.beyond_cache().context("the machine's file knows no cache")?;
         }

@@ -16,8 +16,8 @@ use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use std::error::Error;
 use std::time::Duration;
-use weft_app_common::{Shared, thousands};
-use weft_simulator::{Machine, Options, Preset, Simulation};
+use weft_app_common::{RegionRank, thousands};
+use weft_simulator::{MachineModel, Options, Preset, Simulation};
 
 /// Packets on the way for each ordered pair (thesis 8.5.1).
 const WINDOW_PACKETS: u16 = 8;
@@ -42,7 +42,7 @@ pub struct Program {
 }
 
 /// Solves on this rank and, at rank 0, says how long it took.
-type Solve = fn(&Shared, &[&str]) -> std::result::Result<Option<Duration>, Box<dyn Error>>;
+type Solve = fn(&RegionRank, &[&str]) -> std::result::Result<Option<Duration>, Box<dyn Error>>;
 
 /// Bytes of a region, for people, by what is said to a program, and nodes.
 type RegionBytes = fn(&[&str], u16) -> std::result::Result<String, clap::Error>;
@@ -128,13 +128,16 @@ pub const PROGRAMS: [Program; 7] = [
 ];
 
 fn barnes(
-    shared: &Shared,
+    shared: &RegionRank,
     words: &[&str],
 ) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
     Ok(weft_apps::barnes::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
 }
 
-fn lu(shared: &Shared, words: &[&str]) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
+fn lu(
+    shared: &RegionRank,
+    words: &[&str],
+) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
     Ok(weft_apps::lu::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
 }
 
@@ -183,8 +186,8 @@ pub struct Seen {
 ///
 /// # Errors
 /// Its description is wrong.
-pub fn machine() -> Result<Machine> {
-    Ok(Machine::named("myrinet-compared")?)
+pub fn machine() -> Result<MachineModel> {
+    Ok(MachineModel::named("myrinet-compared")?)
 }
 
 /// Runs a program on the cluster of the thesis's chapter 8. `how` is what is said about its
@@ -201,7 +204,7 @@ pub fn run(program: &Program, ranks: u16, preset: Preset, how: &[&'static str]) 
 /// # Errors
 /// Those of [`run`].
 pub fn run_on(
-    machine: Machine,
+    machine: MachineModel,
     program: &Program,
     (ranks, preset): (u16, Preset),
     how: &[&'static str],
@@ -212,7 +215,7 @@ pub fn run_on(
     let (solve, words) = (program.solve, [program.words, how].concat());
     let simulation = Simulation::new(options).with_context(context)?;
     let report = simulation.run_packets(move |packets| {
-        Shared::run(&packets, |shared| solve(shared, &words)).map_err(|error| error.to_string())
+        RegionRank::run(&packets, |shared| solve(shared, &words)).map_err(|error| error.to_string())
     });
     let packets = report.packets();
     let values = report.into_values().map_err(|what| anyhow!(what)).with_context(context)?;

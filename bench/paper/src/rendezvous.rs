@@ -11,7 +11,7 @@ pub use page::{PAGES, pages};
 use anyhow::{Context, Result, anyhow};
 use std::time::Duration;
 use weft::{Mailbox, Rank, Weft};
-use weft_simulator::{Machine, Options, Simulation};
+use weft_simulator::{MachineModel, Options, Simulation};
 
 /// Ranks that send to one that does not read.
 pub const SENDERS: u16 = 15;
@@ -38,7 +38,7 @@ pub struct Seen {
 /// What a rank or the simulator says.
 pub fn run(bytes: usize, rendezvous: bool) -> Result<Seen> {
     let measure = |ranks, program: fn(&Weft, &Mailbox, &[u8]) -> weft::Result<f64>| {
-        let machine = Machine::named("myrinet")?;
+        let machine = MachineModel::named("myrinet")?;
         let simulation = Simulation::new(Options::on(machine, ranks))?;
         let report = simulation.run_joined(move |weft| {
             let program = || {

@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 /// Runs `experiments` on `threads` threads, and those that measure this machine after them, one by
-/// one. Whatever the threads, the report is the same, in the order given. `progress` hears of each
-/// that has ended, and how many that makes.
+/// one. With any number of threads the report is the same, in the order given. `progress` hears of
+/// each that has ended, and how many that makes.
 ///
 /// # Errors
 /// The first experiment, in the order given, that says something.

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, anyhow};
 use weft_endpoint::{Packets, Rank};
 use weft_region::coherence::Policy;
 use weft_region::{DataWay, RegionId, Regions, Settings};
-use weft_simulator::{Machine, Options, Preset, Simulation};
+use weft_simulator::{MachineModel, Options, Preset, Simulation};
 
 /// Misses in a row.
 const MISSES: u32 = 4;
@@ -48,7 +48,7 @@ impl Way {
         }
     }
 
-    fn machine(self) -> Result<Machine> {
+    fn machine(self) -> Result<MachineModel> {
         let mut machine = machine()?;
         if self == Way::Free {
             machine.host.copy_ns_per_byte = 0.0;

@@ -8,9 +8,9 @@ use serde::Serialize;
 use weft_app_common::{MEASURED, thousands};
 use weft_report::Analysis;
 use weft_report::analysis::blame::Blame;
-use weft_report::analysis::slowest::Kind;
+use weft_report::analysis::slowest::WaitKind;
 use weft_report::units::{bytes, percent};
-use weft_trace::{Named, RankTrace, Trace, What};
+use weft_trace::{NamedThing, RankTrace, Trace, What};
 use weft_wire::Tag;
 
 use crate::application::jobs::Jobs;
@@ -65,7 +65,7 @@ pub struct Causes {
     /// Packets that came.
     pub came: ByType,
     /// Waits by their texts, the longest first.
-    pub waits: Vec<Kind>,
+    pub waits: Vec<WaitKind>,
     /// Ranks that others wait for, in the end.
     pub waited_for: Vec<Blame>,
 }
@@ -188,8 +188,9 @@ fn measured(trace: &Trace) -> Trace {
 }
 
 fn within(rank: &RankTrace) -> Option<std::ops::Range<usize>> {
-    let is_measured =
-        |number: u32| rank.names.get(&(Named::Span, number)).is_some_and(|name| name == MEASURED);
+    let is_measured = |number: u32| {
+        rank.names.get(&(NamedThing::Span, number)).is_some_and(|name| name == MEASURED)
+    };
     let find = |wanted: fn(&What) -> Option<u32>| {
         rank.events.iter().rposition(|event| wanted(&event.what).is_some_and(is_measured))
     };

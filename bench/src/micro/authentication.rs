@@ -9,7 +9,7 @@ use crate::micro::pair::{Line, Pattern, Shape, Unit, bind_thread_to_core, measur
 use crate::micro::report::{Limit, Row};
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
-use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
+use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
 use weft_endpoint::Rank;
 use weft_link::Link;
 use weft_netns::{Cluster, INTERFACE, Options};
@@ -141,7 +141,7 @@ fn one_sample([sender, receiver]: &mut [Seals; 2], layout: &[u8]) -> f64 {
     let mut frames = vec![layout.to_vec(); BATCH as usize];
     let start = Instant::now();
     for frame in &mut frames {
-        sender.sealer(Rank(1)).seal(Kind::PACKETS, frame);
+        sender.sealer(Rank(1)).seal(FrameKind::PACKETS, frame);
         let opened = receiver.open(frame);
         assert!(opened.is_ok(), "who shares the secret gets in");
         std::hint::black_box(frame);

@@ -36,7 +36,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
                     mailbox.send(1, &data)?;
                 }
                 let until = (round + 1) * BATCH;
-                // What waits for credits leaves when they come, which polling brings about.
+                // Packets that wait for credits leave when these come, which polling brings about.
                 while arena.word(RECEIVED).load(Ordering::Acquire) < until {
                     weft.poll()?;
                 }

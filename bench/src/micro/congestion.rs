@@ -22,7 +22,7 @@ use rank::Activity;
 use std::path::PathBuf;
 use std::time::Duration;
 use tables::{Incast, Queues, Sharing};
-use weft_launch::Bulk;
+use weft_launch::BulkWish;
 use weft_netns::Trunk;
 
 /// Rates that are shared, in megabits a second.
@@ -36,7 +36,7 @@ const MOST_SENDERS: u16 = 32;
 /// Bytes of a message of a stream, where there is one sender to a receiver and where there are
 /// more.
 const SIZES: (usize, usize) = (1 << 20, 64 << 10);
-/// Part of a measurement before figures count, one in so many.
+/// Part of a measurement before figures count, one part in this number.
 const WARM_UP: u32 = 3;
 
 /// Part of the benchmark.
@@ -92,7 +92,7 @@ pub fn measure_all(spec: &Spec) -> Result<()> {
 fn ways(spec: &Spec) -> Vec<By> {
     let weft = match spec.protocols.bulk() {
         Some(bulk) => vec![By::Weft(bulk)],
-        None => vec![By::Weft(Bulk::Datagrams), By::Weft(Bulk::Auto)],
+        None => vec![By::Weft(BulkWish::Datagrams), By::Weft(BulkWish::Auto)],
     };
     weft.into_iter().chain([By::Tcp]).collect()
 }
@@ -101,7 +101,7 @@ impl By {
     /// Its name in output.
     fn name(self) -> &'static str {
         match self {
-            By::Weft(Bulk::Datagrams) => "datagrams",
+            By::Weft(BulkWish::Datagrams) => "datagrams",
             By::Weft(_) => "auto",
             By::Tcp => "tcp",
         }

@@ -211,7 +211,7 @@ fn around(events: &Events, bytes: &[u8]) -> weft_events::Result<f64> {
     let receive = |event| events.receive(Source::Anyone, event);
     let start = Instant::now();
     for event in 0..AROUND {
-        // What was received is given back when the message has been passed on (careful-protocols
+        // The received message is given back when it has been passed on (careful-protocols
         // 6.1).
         let held = if me == 0 { None } else { Some(receive(event)?) };
         events.send(next, event, bytes, Flags::ONLY)?;

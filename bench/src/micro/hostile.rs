@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use packet::{Check, Mark, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use weft_datagram::seal::{Keys, Protection, Refusals, Refused, Secret};
+use weft_datagram::seal::{FrameRefused, Keys, Protection, Refusals, Secret};
 use weft_link::wrap::InspectOnDrop;
 use weft_netns::adversary::Attack;
 use weft_netns::{Cluster, Options};
@@ -270,7 +270,7 @@ fn print(plan: &Plan, report: &Report) {
 
 fn json(plan: &Plan, report: &Report) -> serde_json::Value {
     let [alone, unrelated, hostile] = medians(report);
-    let refused: serde_json::Map<_, _> = Refused::ALL
+    let refused: serde_json::Map<_, _> = FrameRefused::ALL
         .into_iter()
         .map(|reason| (format!("{reason:?}").to_lowercase(), report.refused.of(reason).into()))
         .collect();

@@ -16,7 +16,7 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use weft_endpoint::machine;
-use weft_launch::{Binding, JobSpec, Outcome, Verdict};
+use weft_launch::{Binding, JobOutcome, JobSpec, Verdict};
 use weft_link_shm::Settings;
 
 /// Kind of measurement.
@@ -274,7 +274,7 @@ pub const RANK: &str = "rank";
 ///
 /// # Errors
 /// The benchmark cannot be, or the job cannot be started.
-pub fn run(spec: &Spec) -> Result<Outcome> {
+pub fn run(spec: &Spec) -> Result<JobOutcome> {
     if !spec.cores.is_empty() {
         use_only(&spec.cores)?;
     }
@@ -327,8 +327,8 @@ fn use_only(cores: &[usize]) -> Result<()> {
 }
 
 /// Outcome of a benchmark without ranks.
-fn completed() -> Outcome {
-    Outcome {
+fn completed() -> JobOutcome {
+    JobOutcome {
         verdict: Verdict::Completed,
         lost: Vec::new(),
         stuck: Vec::new(),

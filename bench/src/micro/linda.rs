@@ -83,7 +83,7 @@ impl Bench {
         meeting.meet_while(|| Ok(self.engine.progress().map(drop)?))
     }
 
-    /// Number of things a second, of so many that all ranks do together.
+    /// Number of things a second, of `count` that all ranks do together.
     fn sample(
         &self,
         meeting: &mut Meeting<'_>,

@@ -21,7 +21,7 @@ use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::time::Duration;
 use weft_launch::{
-    FarLink, HostsSpec, Mtu, Outcome, Protection, RemoteShell, parse_hosts, run_on_hosts,
+    FarLink, HostsSpec, JobOutcome, Mtu, Protection, RemoteShell, parse_hosts, run_on_hosts,
 };
 use weft_netns::{Cluster, Options};
 use weft_xdp::ETHERTYPE;
@@ -150,7 +150,7 @@ fn check(spec: &Spec) -> Result<()> {
 ///
 /// # Errors
 /// It cannot be, or the job cannot be started.
-pub fn run(spec: &Spec) -> Result<Outcome> {
+pub fn run(spec: &Spec) -> Result<JobOutcome> {
     check(spec)?;
     let mut job = job(spec)?;
     job.set_silence(SILENCE);

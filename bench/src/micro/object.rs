@@ -207,7 +207,7 @@ impl Bench {
     }
 }
 
-/// Nanoseconds of each of so many.
+/// Nanoseconds of each of `count` operations.
 fn each(count: u32, mut operation: impl FnMut() -> Result<()>) -> Result<f64> {
     let start = Instant::now();
     for _ in 0..count {

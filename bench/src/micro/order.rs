@@ -59,7 +59,7 @@ impl Bench<'_> {
         self.met += self.packets.size() as u64;
         let arrived = self.arena.word(ARRIVED);
         arrived.fetch_add(1, Ordering::SeqCst);
-        // Whoever sleeps for an arrival is not woken by the arena.
+        // A thread that sleeps for an arrival is not woken by the arena.
         while arrived.load(Ordering::SeqCst) < self.met {
             self.engine.progress()?;
             self.packets.poll()?;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use weft_endpoint::{Preset, Shape};
-use weft_launch::{Bulk, JobSpec};
+use weft_launch::{BulkWish, JobSpec};
 
 /// Choices of protocols. What is not given is as users get it.
 #[derive(Args, Clone, Debug, Default)]
@@ -35,11 +35,11 @@ fn share(text: &str) -> Result<f64, String> {
 
 impl Protocols {
     /// Way of long packets, if one was asked for.
-    pub fn bulk(&self) -> Option<Bulk> {
+    pub fn bulk(&self) -> Option<BulkWish> {
         self.bulk.as_deref().map(|name| match name {
-            "datagrams" => Bulk::Datagrams,
-            "tcp" => Bulk::Tcp,
-            _ => Bulk::Auto,
+            "datagrams" => BulkWish::Datagrams,
+            "tcp" => BulkWish::Tcp,
+            _ => BulkWish::Auto,
         })
     }
 
@@ -52,10 +52,10 @@ impl Protocols {
         ];
         let given = options.into_iter().filter_map(|(name, value)| Some((name.into(), value?)));
         job.options.extend(given);
-        let otherwise = if self.lossless { Bulk::Datagrams } else { Bulk::Auto };
+        let otherwise = if self.lossless { BulkWish::Datagrams } else { BulkWish::Auto };
         job.bulk = match self.bulk() {
-            Some(Bulk::Tcp) if self.lossless => Bulk::Datagrams,
-            Some(Bulk::Auto) | None => otherwise,
+            Some(BulkWish::Tcp) if self.lossless => BulkWish::Datagrams,
+            Some(BulkWish::Auto) | None => otherwise,
             Some(bulk) => bulk,
         };
     }

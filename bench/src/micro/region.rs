@@ -110,7 +110,7 @@ impl Bench<'_> {
         let all: Vec<Mapped<u64>> = all.collect::<std::result::Result<_, _>>()?;
         let every = |what| all.iter().try_for_each(|region| access(region, what));
         let mut took = Duration::ZERO;
-        // What memory costs that is touched for the first time is not measured.
+        // The cost of memory that is touched for the first time is not measured.
         for _ in 0..2 {
             match miss.writer {
                 Some(writer) if me == writer => every(Access::Write)?,

@@ -3,7 +3,7 @@ use std::time::Duration;
 use clap::Parser;
 use tempfile::TempDir;
 use weft::prelude::*;
-use weft_app_common::{Exchange, MEASURED, Mailboxes, Shared, Times, Traffic, gather_traffic};
+use weft_app_common::{Exchange, MEASURED, Mailboxes, RegionRank, Times, Traffic, gather_traffic};
 
 use crate::suite::application::{Application, Size};
 use crate::suite::error::{Error, Result};
@@ -91,9 +91,9 @@ fn checked<O: Parser>(words: &[&str]) -> Result<O> {
 
 fn on_regions(
     weft: &Weft,
-    program: impl FnOnce(&Shared) -> Result<Option<Outcome>>,
+    program: impl FnOnce(&RegionRank) -> Result<Option<Outcome>>,
 ) -> Result<Option<Outcome>> {
-    Shared::run(weft.packets(), program)
+    RegionRank::run(weft.packets(), program)
 }
 
 /// Solves a board, of which the length of the solution is known if it is a published one.

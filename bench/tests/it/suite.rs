@@ -1,6 +1,6 @@
 use weft::{Backend, Guard, Packets, Weft};
 use weft_bench::suite::{Application, Outcome, Size};
-use weft_simulator::{Machine, Options, Preset, Simulation};
+use weft_simulator::{MachineModel, Options, Preset, Simulation};
 use weft_threads::Job;
 
 /// Place of a rank that is a thread, where nothing interrupts.
@@ -27,7 +27,7 @@ fn is_whole(outcomes: Vec<Option<Outcome>>, application: Application) {
 }
 
 fn simulate(application: Application, ranks: u16, preset: Preset) -> (Vec<Option<Outcome>>, u64) {
-    let machine = Machine::named("myrinet-compared").unwrap();
+    let machine = MachineModel::named("myrinet-compared").unwrap();
     let simulation = Simulation::new(Options::with_preset(machine, ranks, preset)).unwrap();
     let report = simulation.run_joined(move |weft: Weft| {
         application.run(&weft, Size::Small).map_err(|error| error.to_string())

@@ -437,8 +437,8 @@ weft_status weft_statistics_each(const weft_job *job,
 weft_status weft_goes_on(const weft_job *job, bool *goes_on);
 
 // Losses that this rank has heard of, the first one first, in a job that goes on after them; none
-// in others. count is how many there are, of which the first come to losses, which has room for
-// so many, and may be null if that is 0. Never blocks.
+// in others. count is how many there are, of which at most room come to losses, the first ones;
+// losses may be null if room is 0. Never blocks.
 weft_status weft_losses(const weft_job *job, weft_loss *losses, size_t room, size_t *count);
 
 // Adds amount to a variable of 64 bits that rank home keeps, and gives what it held before, if
@@ -985,9 +985,9 @@ weft_status weft_team_shrink(const weft_team *team, weft_team **shrunk);
 
 // Agrees with all members that live about flags and about who is lost. All of them call it, and
 // get the same: agreed is their flags combined by bitwise and, those of a rank that was lost
-// meanwhile perhaps among them; count is how many members are lost, of which the first come to
-// lost, in the order of ranks, as ranks of the job. That has room for so many, and may be null if
-// that is 0. It is of use where operations of the team fail already. WEFT_CALLS_DIFFER if others
+// meanwhile perhaps among them; count is how many members are lost, of which at most room come
+// to lost, in the order of ranks, as ranks of the job; lost may be null if room is 0. It is of
+// use where operations of the team fail already. WEFT_CALLS_DIFFER if others
 // shrink the team, or leave. Blocks until all that live have called it; callbacks run meanwhile.
 weft_status weft_team_agree(const weft_team *team,
                             uint32_t flags,
@@ -997,8 +997,8 @@ weft_status weft_team_agree(const weft_team *team,
                             size_t *count);
 
 // Members that are lost, as far as this rank has heard; others may have heard of others. count is
-// how many there are, of which the first come to lost, in the order of ranks, as ranks of the job.
-// That has room for so many, and may be null if that is 0. Never blocks.
+// how many there are, of which at most room come to lost, in the order of ranks, as ranks of the
+// job; lost may be null if room is 0. Never blocks.
 weft_status weft_team_lost(const weft_team *team, uint32_t *lost, size_t room, size_t *count);
 
 // Does what weft_gather() does, of as many values as each member wants to bring. At member root

@@ -3,7 +3,7 @@
 
 use crate::awaited::Awaited;
 use crate::callback::Callback;
-use crate::handle::{Handle, Kind, free, free_even_used, given, put};
+use crate::handle::{Handle, HandleKind, free, free_even_used, given, put};
 use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, Text, User, Vector};
 use crate::message::{Content, Message};
@@ -18,7 +18,7 @@ use weft_messaging::Engine;
 pub struct Service(Handle<Served>);
 
 /// A request to a service, to be answered once. One thread at a time uses it and its message.
-pub struct Request(Handle<Asked>);
+pub struct Request(Handle<RequestMessage>);
 
 /// Client of a service of other ranks. Any thread may use it, several at once.
 pub struct Client(Handle<Caller>);
@@ -27,7 +27,7 @@ pub struct Client(Handle<Caller>);
 pub struct Call(Handle<Calling>);
 
 /// Request in Rust: a message of that content, until it is answered.
-struct Asked(Message);
+struct RequestMessage(Message);
 
 struct Served {
     _service: weft::Service,
@@ -41,22 +41,22 @@ struct Caller {
 
 type Calling = Awaited<weft::Call>;
 
-impl Kind for Served {
+impl HandleKind for Served {
     const MARK: u32 = 0x5352_5607;
     const NAME: &'static str = "service";
 }
 
-impl Kind for Asked {
+impl HandleKind for RequestMessage {
     const MARK: u32 = 0x5245_510b;
     const NAME: &'static str = "request";
 }
 
-impl Kind for Caller {
+impl HandleKind for Caller {
     const MARK: u32 = 0x434c_4908;
     const NAME: &'static str = "client";
 }
 
-impl Kind for Calling {
+impl HandleKind for Calling {
     const MARK: u32 = 0x4341_4c0a;
     const NAME: &'static str = "call";
 }
@@ -86,7 +86,7 @@ pub extern "C" fn weft_service_create(
         let callback = Callback::new(job, callback, user)?;
         let called = callback.clone();
         let service = job.messages()?.service(name.get("the name")?, move |request| {
-            let mut request = Request(Handle::lent(Asked::new(request)));
+            let mut request = Request(Handle::lent(RequestMessage::new(request)));
             called.run(|function, user| function(&mut request, user));
         })?;
         let served = Served { _service: service, callback };
@@ -177,7 +177,9 @@ pub extern "C" fn weft_request_keep(
 ) -> Status {
     call(|| {
         let out = given(kept, "the pointer for the result")?;
-        out.write(Box::into_raw(Box::new(Request(Handle::new(Asked::new(take(request)?))))));
+        out.write(Box::into_raw(Box::new(Request(Handle::new(RequestMessage::new(take(
+            request,
+        )?))))));
         Ok(())
     })
 }
@@ -313,9 +315,9 @@ fn ask<'a>(
     Ok((&caller.engine, caller.client.call(rank(to)?, parts)?))
 }
 
-impl Asked {
+impl RequestMessage {
     fn new(request: weft::Request) -> Self {
-        Asked(Message::lent(Content::Request(request)))
+        RequestMessage(Message::lent(Content::Request(request)))
     }
 }
 

@@ -24,7 +24,7 @@ mod varied;
 
 use self::numbers::{bytes_of, numbers, with_type};
 use self::pending::{Begin, Begun, Gives, Pending, Recipe, begin, outcome};
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, HandleKind, free, given, put};
 use crate::job::{Job, state};
 use crate::memory::{Bytes, OperationNumber, RankList, Room, TypeNumber, Values};
 use crate::packet::ranks_of;
@@ -96,7 +96,7 @@ struct Members {
     engine: Arc<Engine>,
 }
 
-impl Kind for Members {
+impl HandleKind for Members {
     const MARK: u32 = 0x5445_410c;
     const NAME: &'static str = "team";
 }
@@ -223,7 +223,7 @@ impl Members {
         Ok(Recipe { brings: total, gives: Gives::Bytes(total), begin })
     }
 
-    /// The bytes of all members, if each has so many.
+    /// The bytes of all members, if each has `length`.
     fn of_all(&self, length: usize) -> Result<usize, Failure> {
         let too_many =
             || Failure::invalid(format!("no memory holds {length} bytes of each member"));

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const FREED: u32 = 0xdead_4a11;
 
 /// A kind of handle.
-pub(crate) trait Kind {
+pub(crate) trait HandleKind {
     /// Its mark.
     const MARK: u32;
     /// Its name in C.
@@ -22,14 +22,14 @@ pub(crate) trait Kind {
 /// A value and the mark of its kind. The mark is first, so that it is found in a handle of any
 /// kind.
 #[repr(C)]
-pub(crate) struct Handle<T: Kind> {
+pub(crate) struct Handle<T: HandleKind> {
     mark: AtomicU32,
     /// True if it is a callback's only until that returns, and lies on Weft's stack.
     lent: bool,
     value: Option<T>,
 }
 
-impl<T: Kind> Handle<T> {
+impl<T: HandleKind> Handle<T> {
     /// A handle of `value`.
     pub fn new(value: T) -> Self {
         Handle { mark: AtomicU32::new(T::MARK), lent: false, value: Some(value) }
@@ -78,11 +78,11 @@ impl<T: Kind> Handle<T> {
     }
 }
 
-fn used_up<T: Kind>() -> Failure {
+fn used_up<T: HandleKind>() -> Failure {
     Failure::invalid(format!("this {} was used up already", T::NAME))
 }
 
-impl<T: Kind> Drop for Handle<T> {
+impl<T: HandleKind> Drop for Handle<T> {
     fn drop(&mut self) {
         self.mark.store(FREED, Ordering::Relaxed);
     }
@@ -101,7 +101,7 @@ pub(crate) fn put<T>(out: Option<&mut MaybeUninit<T>>, value: T) -> Result<(), F
 
 /// Frees a handle and returns its value. A pointer to something else is left alone: what it leads
 /// to belongs to whoever knows what it is.
-pub(crate) fn free<H, T: Kind>(
+pub(crate) fn free<H, T: HandleKind>(
     handle: Option<Box<H>>,
     inner: impl FnOnce(&mut H) -> &mut Handle<T>,
 ) -> Result<T, Failure> {
@@ -109,7 +109,7 @@ pub(crate) fn free<H, T: Kind>(
 }
 
 /// Frees a handle whose value may be used up.
-pub(crate) fn free_even_used<H, T: Kind>(
+pub(crate) fn free_even_used<H, T: HandleKind>(
     handle: Option<Box<H>>,
     inner: impl FnOnce(&mut H) -> &mut Handle<T>,
 ) -> Result<Option<T>, Failure> {

@@ -1,7 +1,7 @@
 //! Joining a job, leaving it, and what every job has.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, HandleKind, free, given, put};
 use crate::held::Held;
 use crate::memory::{Text, User};
 use crate::process::once;
@@ -30,7 +30,7 @@ enum Layer {
     Packets(PacketJob),
 }
 
-impl Kind for JobState {
+impl HandleKind for JobState {
     const MARK: u32 = 0x4a4f_4201;
     const NAME: &'static str = "job";
 }

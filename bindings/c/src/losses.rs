@@ -54,8 +54,8 @@ pub extern "C" fn weft_goes_on(
 }
 
 /// Losses that this rank has heard of, the first one first, in a job that goes on after them; none
-/// in others. count is how many there are, of which the first come to losses, which has room for
-/// so many, and may be null if that is 0. Never blocks.
+/// in others. count is how many there are, of which at most room come to losses, the first ones;
+/// losses may be null if room is 0. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_losses(
     job: Option<&Job>,

@@ -1,7 +1,7 @@
 //! Reading stream messages.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
-use crate::handle::{Handle, Kind, free_even_used, given, put};
+use crate::handle::{Handle, HandleKind, free_even_used, given, put};
 use crate::memory::Room;
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
@@ -22,7 +22,7 @@ pub(crate) enum Content {
     Request(weft::Request),
 }
 
-impl Kind for Content {
+impl HandleKind for Content {
     const MARK: u32 = 0x4d53_4706;
     const NAME: &'static str = "message";
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use crate::aligned::Aligned;
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, HandleKind, free, given, put};
 use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, Instance, InstanceView, Text, User, Vector};
 use crate::object_process::{ProcessType, ProcessTypes};
@@ -56,22 +56,22 @@ struct Begun {
     _user: Arc<()>,
 }
 
-impl Kind for Part {
+impl HandleKind for Part {
     const MARK: u32 = 0x4f42_5313;
     const NAME: &'static str = "set of objects";
 }
 
-impl Kind for Known {
+impl HandleKind for Known {
     const MARK: u32 = 0x4f42_4a14;
     const NAME: &'static str = "object";
 }
 
-impl Kind for Begun {
+impl HandleKind for Begun {
     const MARK: u32 = 0x494e_5615;
     const NAME: &'static str = "invocation";
 }
 
-impl Kind for Aligned<Vec<u8>> {
+impl HandleKind for Aligned<Vec<u8>> {
     const MARK: u32 = 0x414e_5316;
     const NAME: &'static str = "answer";
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use crate::aligned::Aligned;
-use crate::handle::{Handle, Kind, given};
+use crate::handle::{Handle, HandleKind, given};
 use crate::memory::{Instance, InstanceView, List, OutcomeNumber, Text};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
@@ -35,7 +35,7 @@ struct Appended {
     is_short: bool,
 }
 
-impl Kind for Appended {
+impl HandleKind for Appended {
     const MARK: u32 = 0x5245_5317;
     const NAME: &'static str = "result";
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use crate::callback::Callback;
-use crate::handle::{Handle, Kind, free, given};
+use crate::handle::{Handle, HandleKind, free, given};
 use crate::job::{Job, state};
 use crate::memory::{RankList, Text, User, Vector};
 use crate::message::{Content, Message};
@@ -21,7 +21,7 @@ struct Joined {
     callback: Callback<Called>,
 }
 
-impl Kind for Joined {
+impl HandleKind for Joined {
     const MARK: u32 = 0x4f52_4409;
     const NAME: &'static str = "order";
 }

@@ -1,7 +1,7 @@
 //! The packet layer: packets that are filled and read where they lie (thesis table 3.1).
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, HandleKind, free, given, put};
 use crate::held::Held;
 use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, RankList, User};
@@ -28,17 +28,17 @@ enum Arrived<'a> {
     Kept { packet: KeptPacket, multicast: bool },
 }
 
-impl Kind for Filling {
+impl HandleKind for Filling {
     const MARK: u32 = 0x504b_5402;
     const NAME: &'static str = "packet to send";
 }
 
-impl Kind for Arrived<'_> {
+impl HandleKind for Arrived<'_> {
     const MARK: u32 = 0x4152_5603;
     const NAME: &'static str = "packet that arrived";
 }
 
-impl Kind for Members {
+impl HandleKind for Members {
     const MARK: u32 = 0x4752_5004;
     const NAME: &'static str = "group";
 }

@@ -1,7 +1,7 @@
 //! Puts and gets: the sender names the place in the receiver's memory (sender-based-protocols 2).
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, HandleKind, free, given, put};
 use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, RightsNumber, Room, Text};
 use crate::status::{Failure, Status, call};
@@ -58,17 +58,17 @@ struct Queue {
 struct Offered(weft::ReceiveBuffer);
 struct Connected(weft::Connection);
 
-impl Kind for Queue {
+impl HandleKind for Queue {
     const MARK: u32 = 0x4e4f_5410;
     const NAME: &'static str = "queue of notifications";
 }
 
-impl Kind for Offered {
+impl HandleKind for Offered {
     const MARK: u32 = 0x4255_4611;
     const NAME: &'static str = "receive buffer";
 }
 
-impl Kind for Connected {
+impl HandleKind for Connected {
     const MARK: u32 = 0x434f_4e12;
     const NAME: &'static str = "connection";
 }

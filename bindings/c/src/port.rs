@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use crate::callback::Callback;
-use crate::handle::{Handle, Kind, free, given};
+use crate::handle::{Handle, HandleKind, free, given};
 use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, Room, Text, User, Vector};
 use crate::message::{Content, Message};
@@ -26,7 +26,7 @@ enum Open {
     Mailbox(Mailbox),
 }
 
-impl Kind for Open {
+impl HandleKind for Open {
     const MARK: u32 = 0x5052_5405;
     const NAME: &'static str = "port";
 }

@@ -6,7 +6,7 @@
 
 use crate::collective::Type;
 use crate::collective::numbers::{numbers, with_type};
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, HandleKind, free, given, put};
 use crate::held::{HeldRead, HeldWrite};
 use crate::job::{Job, rank, state};
 use crate::memory::{HintNumber, OperationNumber, TypeNumber, Values};
@@ -56,12 +56,12 @@ struct Mapping {
     mapped: Arc<Mapped<u8>>,
 }
 
-impl Kind for Part {
+impl HandleKind for Part {
     const MARK: u32 = 0x5247_530e;
     const NAME: &'static str = "set of regions";
 }
 
-impl Kind for Mapping {
+impl HandleKind for Mapping {
     const MARK: u32 = 0x5247_4e0f;
     const NAME: &'static str = "region";
 }

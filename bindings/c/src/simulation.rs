@@ -8,7 +8,9 @@ use crate::status::{Failure, Status, call};
 use std::mem::MaybeUninit;
 use std::time::Duration;
 use weft_endpoint::Word;
-use weft_simulator::{Ended, Faults, Machine, Options, OptionsError, Outcome, Preset, Report};
+use weft_simulator::{
+    Faults, MachineModel, Options, OptionsError, Outcome, Preset, Report, RunEnd,
+};
 
 /// Stack of each program and process, unless the caller says something else.
 const STACK_BYTES: usize = 1 << 20;
@@ -107,7 +109,7 @@ pub extern "C" fn weft_simulated_kept() -> User {
 impl Simulation<'_> {
     fn options(&self) -> Result<Options, Failure> {
         let ranks = u16::try_from(self.ranks).unwrap_or(0);
-        let machine = Machine::named(self.machine.get_or("myrinet", "the machine")?);
+        let machine = MachineModel::named(self.machine.get_or("myrinet", "the machine")?);
         let machine = machine.map_err(OptionsError::from)?;
         let preset = match self.preset.get_or("", "the preset")? {
             "" => Preset::default(),
@@ -160,7 +162,7 @@ fn failure(report: &Report<()>) -> Option<Failure> {
     });
     match (&report.ended, failed) {
         (_, Some(text)) => Some(Failure::new(Status::Abandoned, text)),
-        (Ended::Finished, None) => None,
+        (RunEnd::Finished, None) => None,
         (ended, None) => Some(Failure::new(Status::WaitsForItself, ended.to_string())),
     }
 }

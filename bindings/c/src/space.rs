@@ -1,7 +1,7 @@
 //! Linda: spaces of tuples, on shared objects.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, HandleKind, free, given, put};
 use crate::memory::{FieldView, Fields, Text, User};
 use crate::object::{Objects, part};
 use crate::status::{Failure, Status, call};
@@ -66,22 +66,22 @@ struct Given {
     is_wrong: bool,
 }
 
-impl Kind for Shared {
+impl HandleKind for Shared {
     const MARK: u32 = 0x5350_4318;
     const NAME: &'static str = "space";
 }
 
-impl Kind for Found {
+impl HandleKind for Found {
     const MARK: u32 = 0x5455_5019;
     const NAME: &'static str = "tuple";
 }
 
-impl Kind for Computed {
+impl HandleKind for Computed {
     const MARK: u32 = 0x4143_541a;
     const NAME: &'static str = "active tuple";
 }
 
-impl Kind for Given {
+impl HandleKind for Given {
     const MARK: u32 = 0x4749_561b;
     const NAME: &'static str = "list of fields";
 }
@@ -94,14 +94,14 @@ fn space(space: Option<&Space>) -> Result<&Shared, Failure> {
     given(space, Shared::NAME)?.0.get()
 }
 
-const KINDS: [(FieldKind, weft_linda::Kind); 7] = [
-    (FieldKind::I64, weft_linda::Kind::I64),
-    (FieldKind::U64, weft_linda::Kind::U64),
-    (FieldKind::F64, weft_linda::Kind::F64),
-    (FieldKind::Bool, weft_linda::Kind::Bool),
-    (FieldKind::Char, weft_linda::Kind::Char),
-    (FieldKind::Text, weft_linda::Kind::Text),
-    (FieldKind::Bytes, weft_linda::Kind::Bytes),
+const KINDS: [(FieldKind, weft_linda::FieldKind); 7] = [
+    (FieldKind::I64, weft_linda::FieldKind::I64),
+    (FieldKind::U64, weft_linda::FieldKind::U64),
+    (FieldKind::F64, weft_linda::FieldKind::F64),
+    (FieldKind::Bool, weft_linda::FieldKind::Bool),
+    (FieldKind::Char, weft_linda::FieldKind::Char),
+    (FieldKind::Text, weft_linda::FieldKind::Text),
+    (FieldKind::Bytes, weft_linda::FieldKind::Bytes),
 ];
 
 impl FieldKindNumber {

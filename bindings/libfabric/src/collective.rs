@@ -12,7 +12,7 @@ use crate::pointer::{Context, List, Out};
 use crate::refusal::{Refusal, Result};
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
-use weft_collective::{BARRIER, Call, Operation, TeamId};
+use weft_collective::{BARRIER, Operation, OperationCall, TeamId};
 use weft_endpoint::Rank;
 
 /// Of the table, as far as it is here.
@@ -65,7 +65,7 @@ static TABLE: Table = Table {
 static BESIDE: OnceLock<Progress> = OnceLock::new();
 
 /// The table, if this process is in a job of Weft's or may be; it stays where it is.
-// SAFETY: no other library has a function of this name; whoever looks it up takes it from this one.
+// SAFETY: no other library has a function of this name; a lookup takes it from this one.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_coll_table(version: u32) -> Option<&'static Table> {
     (version <= VERSION).then_some(&TABLE)
@@ -143,7 +143,8 @@ extern "C" fn broadcast(team: u64, root: usize, buffer: Buffer, bytes: usize) ->
 extern "C" fn all_gather(team: u64, mine: Buffer, bytes: usize, all: Buffer) -> c_int {
     with(team, |team| {
         let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
-        let call = Call { operation: Operation::AllGather, root: 0, count: bytes, size: 1 };
+        let call =
+            OperationCall { operation: Operation::AllGather, root: 0, count: bytes, size: 1 };
         team.operate(&call, mine.memory(bytes)?, all.memory(whole)?, &mut |_, _| ())
     })
 }
@@ -162,7 +163,7 @@ extern "C" fn reduce(
         let bytes = bytes_of(count, size, team.size())?;
         let into = if root == team.me() { into.memory(bytes)? } else { Memory::NONE };
         let mut combine = combining(combine, size, context);
-        let call = Call { operation: Operation::Reduce, root, count, size };
+        let call = OperationCall { operation: Operation::Reduce, root, count, size };
         team.operate(&call, mine.memory(bytes)?, into, &mut combine)
     })
 }
@@ -179,7 +180,7 @@ extern "C" fn all_reduce(
     with(team, |team| {
         let bytes = bytes_of(count, size, team.size())?;
         let mut combine = combining(combine, size, context);
-        let call = Call { operation: Operation::AllReduce, root: 0, count, size };
+        let call = OperationCall { operation: Operation::AllReduce, root: 0, count, size };
         team.operate(&call, mine.memory(bytes)?, into.memory(bytes)?, &mut combine)
     })
 }

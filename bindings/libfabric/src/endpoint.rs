@@ -28,7 +28,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use transfers::{Sent, Transfers, Wanted};
-use weft_tagged::{Address, Kind};
+use weft_tagged::{Address, Tagging};
 
 object! {
     /// The object.
@@ -203,13 +203,13 @@ table! {
 
 /// A receive of this kind, as the endpoint's flags have it.
 #[inline(always)]
-fn wanted(endpoint: &Endpoint, kind: Kind) -> Wanted {
+fn wanted(endpoint: &Endpoint, kind: Tagging) -> Wanted {
     endpoint.transfers.receive_of(kind)
 }
 
 /// A send of this kind, as the endpoint's flags have it.
 #[inline(always)]
-fn sent(endpoint: &Endpoint, kind: Kind) -> Sent {
+fn sent(endpoint: &Endpoint, kind: Tagging) -> Sent {
     endpoint.transfers.send_of(kind)
 }
 
@@ -223,12 +223,12 @@ table! {
     PLAIN: PlainOps of Endpoint {
         recv: done |endpoint, buffer: Buffer, length: usize, _: Description, from: u64,
             context: Context| {
-            let wanted = Wanted { from, context, ..wanted(endpoint, Kind::Untagged) };
+            let wanted = Wanted { from, context, ..wanted(endpoint, Tagging::Untagged) };
             endpoint.transfers.receive(buffer.memory(length)?, wanted)
         };
         recvv: done |endpoint, pieces: Pieces, _: Description, count: usize, from: u64,
             context: Context| {
-            let wanted = Wanted { from, context, ..wanted(endpoint, Kind::Untagged) };
+            let wanted = Wanted { from, context, ..wanted(endpoint, Tagging::Untagged) };
             endpoint.transfers.receive(pieces.memory(count)?, wanted)
         };
         recvmsg: done |endpoint, message: Option<&PlainMessage>, flags: u64| {
@@ -236,34 +236,34 @@ table! {
             if flags & (flag::PEEK | flag::CLAIM | flag::DISCARD) != 0 {
                 return Err(Refusal::UNSUPPORTED);
             }
-            let wanted = Wanted { from, context, flags, ..wanted(endpoint, Kind::Untagged) };
+            let wanted = Wanted { from, context, flags, ..wanted(endpoint, Tagging::Untagged) };
             endpoint.transfers.receive(Pieces::of(iov).memory(iov_count)?, wanted)
         };
         send: done |endpoint, buffer: Buffer, length: usize, _: Description, to: u64,
             context: Context| {
-            let sent = Sent { to, context, ..sent(endpoint, Kind::Untagged) };
+            let sent = Sent { to, context, ..sent(endpoint, Tagging::Untagged) };
             endpoint.transfers.send(buffer.memory(length)?, sent, false)
         };
         sendv: done |endpoint, pieces: Pieces, _: Description, count: usize, to: u64,
             context: Context| {
-            let sent = Sent { to, context, ..sent(endpoint, Kind::Untagged) };
+            let sent = Sent { to, context, ..sent(endpoint, Tagging::Untagged) };
             endpoint.transfers.send(pieces.memory(count)?, sent, false)
         };
         sendmsg: done |endpoint, message: Option<&PlainMessage>, flags: u64| {
             let &PlainMessage { iov, iov_count, addr: to, context, data, .. } = some(message)?;
-            let (kind, data) = (Kind::Untagged, data_of(data, flags));
+            let (kind, data) = (Tagging::Untagged, data_of(data, flags));
             let sent = Sent { kind, to, tag: 0, data, flags, context };
             endpoint.transfers.send(Pieces::of(iov).memory(iov_count)?, sent, false)
         };
         inject: done |endpoint, buffer: Buffer, length: usize, to: u64|
-            endpoint.transfers.inject((buffer, length), Kind::Untagged, to, 0, None);
+            endpoint.transfers.inject((buffer, length), Tagging::Untagged, to, 0, None);
         senddata: done |endpoint, buffer: Buffer, length: usize, _: Description, data: u64,
             to: u64, context: Context| {
-            let sent = Sent { to, data: Some(data), context, ..sent(endpoint, Kind::Untagged) };
+            let sent = Sent { to, data: Some(data), context, ..sent(endpoint, Tagging::Untagged) };
             endpoint.transfers.send(buffer.memory(length)?, sent, false)
         };
         injectdata: done |endpoint, buffer: Buffer, length: usize, data: u64, to: u64|
-            endpoint.transfers.inject((buffer, length), Kind::Untagged, to, 0, Some(data));
+            endpoint.transfers.inject((buffer, length), Tagging::Untagged, to, 0, Some(data));
     }
 }
 
@@ -272,46 +272,46 @@ table! {
     TAGGED: TaggedOps of Endpoint {
         recv: done |endpoint, buffer: Buffer, length: usize, _: Description, from: u64, tag: u64,
             ignore: u64, context: Context| {
-            let wanted = Wanted { from, tag, ignore, context, ..wanted(endpoint, Kind::Tagged) };
+            let wanted = Wanted { from, tag, ignore, context, ..wanted(endpoint, Tagging::Tagged) };
             endpoint.transfers.receive(buffer.memory(length)?, wanted)
         };
         recvv: done |endpoint, pieces: Pieces, _: Description, count: usize, from: u64, tag: u64,
             ignore: u64, context: Context| {
-            let wanted = Wanted { from, tag, ignore, context, ..wanted(endpoint, Kind::Tagged) };
+            let wanted = Wanted { from, tag, ignore, context, ..wanted(endpoint, Tagging::Tagged) };
             endpoint.transfers.receive(pieces.memory(count)?, wanted)
         };
         recvmsg: done |endpoint, message: Option<&TaggedMessage>, flags: u64| {
             let &TaggedMessage { iov, iov_count, addr: from, tag, ignore, context, .. } =
                 some(message)?;
-            let wanted = Wanted { kind: Kind::Tagged, from, tag, ignore, flags, context };
+            let wanted = Wanted { kind: Tagging::Tagged, from, tag, ignore, flags, context };
             endpoint.transfers.receive(Pieces::of(iov).memory(iov_count)?, wanted)
         };
         send: done |endpoint, buffer: Buffer, length: usize, _: Description, to: u64, tag: u64,
             context: Context| {
-            let sent = Sent { to, tag, context, ..sent(endpoint, Kind::Tagged) };
+            let sent = Sent { to, tag, context, ..sent(endpoint, Tagging::Tagged) };
             endpoint.transfers.send_or_keep((buffer, length), sent)
         };
         sendv: done |endpoint, pieces: Pieces, _: Description, count: usize, to: u64, tag: u64,
             context: Context| {
-            let sent = Sent { to, tag, context, ..sent(endpoint, Kind::Tagged) };
+            let sent = Sent { to, tag, context, ..sent(endpoint, Tagging::Tagged) };
             endpoint.transfers.send(pieces.memory(count)?, sent, false)
         };
         sendmsg: done |endpoint, message: Option<&TaggedMessage>, flags: u64| {
             let &TaggedMessage { iov, iov_count, addr: to, tag, context, data, .. } =
                 some(message)?;
-            let (kind, data) = (Kind::Tagged, data_of(data, flags));
+            let (kind, data) = (Tagging::Tagged, data_of(data, flags));
             let sent = Sent { kind, to, tag, data, flags, context };
             endpoint.transfers.send(Pieces::of(iov).memory(iov_count)?, sent, false)
         };
         inject: done |endpoint, buffer: Buffer, length: usize, to: u64, tag: u64|
-            endpoint.transfers.inject((buffer, length), Kind::Tagged, to, tag, None);
+            endpoint.transfers.inject((buffer, length), Tagging::Tagged, to, tag, None);
         senddata: done |endpoint, buffer: Buffer, length: usize, _: Description, data: u64,
             to: u64, tag: u64, context: Context| {
-            let sent = Sent { to, tag, data: Some(data), context, ..sent(endpoint, Kind::Tagged) };
+            let sent = Sent { to, tag, data: Some(data), context, ..sent(endpoint, Tagging::Tagged) };
             endpoint.transfers.send_or_keep((buffer, length), sent)
         };
         injectdata: done |endpoint, buffer: Buffer, length: usize, data: u64, to: u64, tag: u64|
-            endpoint.transfers.inject((buffer, length), Kind::Tagged, to, tag, Some(data));
+            endpoint.transfers.inject((buffer, length), Tagging::Tagged, to, tag, Some(data));
     }
 }
 

@@ -13,7 +13,7 @@ use crate::refusal::{Refusal, Result};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::slice;
-use weft_endpoint::{Posted, PostedHead, Steady, copy_out_to};
+use weft_endpoint::{Borrowed, Posted, PostedHead, copy_out_to};
 
 /// Pieces that an I/O vector may have.
 pub(crate) const PIECES_MAX: usize = 8;
@@ -241,7 +241,7 @@ impl Memory {
 
     /// The `length` bytes from `offset` on, for packets to leave from, if they lie in one piece of
     /// the program's. Only for a send that has begun and is no inject.
-    pub fn steady(&self, offset: u64, length: usize) -> Option<Steady> {
+    pub fn borrowed(&self, offset: u64, length: usize) -> Option<Borrowed> {
         let piece = self.one()?;
         let (start, end) = range(piece.length, offset, length);
         if end - start < length {
@@ -250,7 +250,7 @@ impl Memory {
         // SAFETY: the range is in a buffer that the program leaves readable and as it is until the
         // completion of its send is reported. `Exchange` has that wait until the network has all of
         // the buffer back (`Until::Back`), and an endpoint is not closed before.
-        Some(unsafe { Steady::new(slice::from_raw_parts(piece.start.add(start), length)) })
+        Some(unsafe { Borrowed::new(slice::from_raw_parts(piece.start.add(start), length)) })
     }
 
     /// The first `length` bytes, of which `there` are there already, for packets to be read into,

@@ -14,8 +14,8 @@ use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 object! {
-    /// The object. Whoever holds the lock of the job may take that of the members, and not the
-    /// other way round.
+    /// The object. A thread that holds the lock of the job may take that of the members, and not
+    /// the other way round.
     struct PollSet {
         ops: &'static PollOps,
         job: Arc<Job>,

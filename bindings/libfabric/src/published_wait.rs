@@ -2,7 +2,7 @@
 //! others learn of it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use weft_endpoint::presence::polls::{Notice, Untold};
+use weft_endpoint::presence::polls::{PollNotice, Untold};
 use weft_endpoint::{Awaited, Packets, WaitNotice};
 
 /// The polls in vain of a rank, and what is published of them.
@@ -23,17 +23,17 @@ impl PublishedWait {
     /// A program pauses after polls in vain, for the first time if they begin. Once it has polled
     /// for long, others may know what it waits for.
     pub fn pauses(&self, begins: bool, packets: &Packets, what: impl FnOnce() -> Awaited) {
-        // What it waits for is asked without the lock.
+        // The object of the wait is asked for without the lock.
         let what = match self.untold.pauses(begins, packets.now()) {
-            Notice::None => return,
-            Notice::Looks => None,
-            Notice::What => Some(what()),
+            PollNotice::None => return,
+            PollNotice::Looks => None,
+            PollNotice::What => Some(what()),
         };
         let mut published = self.lock();
         if let Some(what) = what {
             let is_old = |old: &Published| old.notice.is_some() && old.what == what;
             if !published.as_ref().is_some_and(is_old) {
-                // What was published before is taken back first.
+                // The wait that was published before is taken back first.
                 *published = None;
                 *published = Some(Published { notice: packets.presence().publish(&what), what });
             }

@@ -14,7 +14,7 @@ use crate::watch::Watch;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
 use weft_endpoint::presence::polls::Reads;
-use weft_tagged::{Envelope, Receiver};
+use weft_tagged::{MessageEnvelope, Receiver};
 
 object! {
     /// The object.
@@ -209,8 +209,8 @@ impl Receiver<ReceiveOp> for Direct<'_> {
     }
 
     #[inline(always)]
-    fn receive(&mut self, op: ReceiveOp, envelope: &Envelope, bytes: &[u8]) {
-        let Envelope { tag, data, length, .. } = *envelope;
+    fn receive(&mut self, op: ReceiveOp, envelope: &MessageEnvelope, bytes: &[u8]) {
+        let MessageEnvelope { tag, data, length, .. } = *envelope;
         let Notice { context, flags, .. } = op.notice;
         let (room, buffer) = (op.memory.one(), op.memory.start());
         // A drop is a call, and what is in one piece and plain owns nothing.

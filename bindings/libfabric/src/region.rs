@@ -12,7 +12,7 @@ use crate::state::{Bound, Watched};
 use crate::transfer::{Exposed, RemoteCounters};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
-use weft_tagged::remote::Rights;
+use weft_tagged::remote::AccessRights;
 
 object! {
     /// The object.
@@ -75,7 +75,7 @@ impl Registration {
             return Err(Refusal::INVALID);
         }
         let has = |flag: u64| access & flag != 0;
-        let rights = Rights { read: has(flag::REMOTE_READ), write: has(flag::REMOTE_WRITE) };
+        let rights = AccessRights { read: has(flag::REMOTE_READ), write: has(flag::REMOTE_WRITE) };
         let is_exposed = rights.read || rights.write;
         let (base, key) = match by_address {
             true => (memory.start().number(), job.enter().next_key()),

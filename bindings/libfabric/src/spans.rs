@@ -22,7 +22,7 @@ const _: () =
 static TABLE: Table = Table { version: VERSION, begin, end };
 
 /// The table, if this process is in a job of Weft's that is traced; it stays where it is.
-// SAFETY: no other library has a function of this name; whoever looks it up takes it from this one.
+// SAFETY: no other library has a function of this name; a lookup takes it from this one.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_trace_table(version: u32) -> Option<&'static Table> {
     let is_traced = Job::current().is_some_and(|job| job.packets().trace().is_on());

@@ -18,8 +18,8 @@ use weft_collective::arena::{Areas, Arena};
 use weft_collective::{TeamId, Teams};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Rank, Taken};
 use weft_tagged::collectives::{self, Collectives};
-use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
-use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Sending};
+use weft_tagged::remote::{self, AccessOutcome, AccessRefused, Accessed, OwedAnswer, Remote};
+use weft_tagged::{Address, Error, Exchange, ExchangeEvent, SendParameters, Sending, TakenPacket};
 
 /// Bytes of a packet beyond which it goes as one record over TCP, which is read where it belongs.
 const LONG_PACKET: usize = 16 * 1024;
@@ -51,7 +51,7 @@ pub(crate) struct State {
     /// Keys that the provider has given to regions.
     keys: u64,
     /// Answers to writes that no queue had room to be told of, and the queue.
-    owed: VecDeque<(QueueId, Owed)>,
+    owed: VecDeque<(QueueId, OwedAnswer)>,
     /// Reason why messages cannot go on.
     failure: Option<Error>,
     /// Error of a look, until a call returns it.
@@ -148,8 +148,8 @@ impl State {
                 self.call_off(packets);
                 return self.fail();
             }
-            // Whoever reads the queue hears of it at once; one more look costs it as much as a
-            // packet's way through here. What nobody has asked for may be asked for before the next
+            // The reader of the queue hears of it at once; one more look costs it as much as a
+            // packet's way through here. A message without a receive may get one before the next
             // look, and then it need not be stored.
             let now_unexpected = self.exchange.unexpected_count();
             if now_unexpected > unexpected {
@@ -190,7 +190,7 @@ impl State {
         let sorting = taken_from.sorting();
         let packet = packets.read(held);
         let outcome = if collectives::is_collective(packet) {
-            collectives::arrive(&mut self.collectives, from, Looked(packets, &mut *held))
+            collectives::arrive(&mut self.collectives, from, TakenPacket(packets, &mut *held))
         } else if remote::is_access(packet) {
             self.remote.arrive(&mut packets, from, packet)
         } else {
@@ -245,7 +245,7 @@ impl State {
     fn transmit(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
         let mut any = self.exchange.transmit(&mut packets)?;
         any |= self.remote.transmit(&mut packets)?;
-        any |= self.collectives.transmit(&mut collectives::Packets(&mut packets))?;
+        any |= self.collectives.transmit(&mut collectives::CollectivePackets(&mut packets))?;
         self.note_waiting(packets);
         Ok(any)
     }
@@ -265,7 +265,7 @@ impl State {
     pub fn send(
         &mut self,
         mut packets: &Packets,
-        message: &Outgoing,
+        message: &SendParameters,
         op: SendOp,
     ) -> weft_tagged::Result<bool> {
         let outcome = match self.exchange.send(&mut packets, message, op)? {
@@ -320,18 +320,18 @@ impl State {
     fn tell_all(&mut self) {
         while let Some(event) = self.exchange.event() {
             match event {
-                Event::Sent(op) => self.reports.sent(&op.notice, op.memory.length(), None),
-                Event::Received { into, envelope } => {
+                ExchangeEvent::Sent(op) => self.reports.sent(&op.notice, op.memory.length(), None),
+                ExchangeEvent::Received { into, envelope } => {
                     self.reports.received(&into, &envelope);
                 }
             }
         }
         while let Some(event) = self.remote.event() {
             match event {
-                remote::Event::Ended { op, outcome } => {
+                remote::AccessEvent::Ended { op, outcome } => {
                     self.reports.sent(&op.notice, op.memory.length(), error_of(outcome))
                 }
-                remote::Event::Accessed(accessed) => self.accessed(&accessed),
+                remote::AccessEvent::Accessed(accessed) => self.accessed(&accessed),
             }
         }
     }
@@ -376,11 +376,11 @@ impl State {
     }
 
     /// True if an access that was asked for could be begun.
-    pub fn asked(&mut self, packets: &Packets, asking: &remote::Asking<SendOp>) -> bool {
+    pub fn asked(&mut self, packets: &Packets, submission: &remote::Submission<SendOp>) -> bool {
         self.note_waiting(packets);
         // Those of this rank to itself have ended.
         self.tell();
-        matches!(asking, remote::Asking::Kept)
+        matches!(submission, remote::Submission::Kept)
     }
 
     /// Forgets what is in a queue, unless the queue is held.
@@ -451,11 +451,11 @@ impl State {
 }
 
 /// Error of the completion of an access.
-fn error_of(outcome: Outcome) -> Option<c_int> {
+fn error_of(outcome: AccessOutcome) -> Option<c_int> {
     outcome.err().map(|refused| match refused {
-        Refused::NoRegion => completion::NO_KEY,
-        Refused::NoRight => completion::NO_RIGHT,
-        Refused::Beyond | Refused::Unfetchable => completion::BEYOND,
+        AccessRefused::NoRegion => completion::NO_KEY,
+        AccessRefused::NoRight => completion::NO_RIGHT,
+        AccessRefused::Beyond | AccessRefused::Unfetchable => completion::BEYOND,
     })
 }
 

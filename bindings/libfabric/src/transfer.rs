@@ -8,8 +8,8 @@ use crate::slots::{CounterId, QueueId, VectorId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_collective::schedule::Area;
-use weft_endpoint::{Posted, PostedHead, Steady};
-use weft_tagged::{Sink, Source};
+use weft_endpoint::{Borrowed, Posted, PostedHead};
+use weft_tagged::{SendSource, Sink};
 
 /// Destinations of the report that an operation has ended.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct SendOp {
     pub notice: Notice,
 }
 
-impl Source for SendOp {
+impl SendSource for SendOp {
     #[inline]
     fn length(&self) -> u64 {
         self.memory.length() as u64
@@ -51,8 +51,8 @@ impl Source for SendOp {
         self.memory.lies_at()
     }
 
-    fn steady(&self, offset: u64, length: usize) -> Option<Steady> {
-        self.memory.steady(offset, length)
+    fn borrowed(&self, offset: u64, length: usize) -> Option<Borrowed> {
+        self.memory.borrowed(offset, length)
     }
 
     fn keep(mut self) -> Self {
@@ -109,7 +109,7 @@ impl RemoteCounters {
     }
 }
 
-impl Source for Exposed {
+impl SendSource for Exposed {
     fn length(&self) -> u64 {
         self.memory.length() as u64
     }
@@ -146,7 +146,7 @@ pub(crate) struct Buffers {
     pub into: Memory,
 }
 
-impl weft_collective::Memory for Buffers {
+impl weft_collective::OperationMemory for Buffers {
     #[inline]
     fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         let memory = if area == Area::Mine { &self.mine } else { &self.into };

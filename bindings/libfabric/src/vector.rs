@@ -179,7 +179,7 @@ extern "C" fn straddr(
     };
     let given = length.get().unwrap_or(0);
     for (number, byte) in text.bytes().take(given).enumerate() {
-        // What does not fit is cut off, and ends with a zero all the same.
+        // A text that does not fit is cut off, and ends with a zero all the same.
         room.set(number, if number + 1 == given { 0 } else { byte });
     }
     length.set(text.len());

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Several things that have news for a program, and how it hears of them. Whoever holds the lock of
-/// the job may take that of the members, and not the other way round.
+/// Several things that have news for a program, and how it hears of them. A thread that holds the
+/// lock of the job may take that of the members, and not the other way round.
 pub(crate) struct Watch {
     /// `enum fi_wait_obj`.
     object: c_int,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use weft_datagram::seal::Keys;
 use weft_endpoint::Rank;
 use weft_fabric::{Card, Chosen, Fabric, FabricError, FabricSettings, Heartbeats, meet};
-use weft_launch::{Network, endpoint_name};
+use weft_launch::{JobNetwork, endpoint_name};
 use weft_link::bell::Bells;
 
 /// Longest time in which all ranks say where on the fabric they are.
@@ -21,7 +21,7 @@ const CARDS: &str = "Weft, addresses on a fabric, version 1";
 
 /// Part of a rank in the network of a job.
 pub(crate) struct Plan<'a> {
-    pub network: &'a Network,
+    pub network: &'a JobNetwork,
     pub rank: Rank,
     pub receive_frames: usize,
     /// Heartbeats of the link's own.

@@ -9,7 +9,7 @@ use weft_bulk::{Bulk, BulkSettings, RunSettings};
 use weft_datagram::seal::Keys;
 use weft_endpoint::{Preset, Settings, Shape, Silence, network_settings};
 use weft_fabric::{Fabric, Heartbeats};
-use weft_launch::{Membership, Network};
+use weft_launch::{JobNetwork, Membership};
 use weft_link::{Capabilities, Link};
 use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
@@ -171,10 +171,10 @@ pub(crate) fn settings(
     let crowded = !options.cores_suffice(here.ranks);
     let usual = network_settings(member.ranks(), preset(options)?, link, crowded);
     // Then a rank sends to all other hosts by itself.
-    let reaches = |network: &Network| usize::from(network.host_count()) <= RECEIVERS_MAX + 1;
+    let reaches = |network: &JobNetwork| usize::from(network.host_count()) <= RECEIVERS_MAX + 1;
     let one_frame = member.network().is_some_and(|network| network.copied && reaches(network));
     Ok(Settings {
-        // What near ranks have room for, whatever the network has.
+        // The room of near ranks, with any network.
         window_packets: here.window_packets,
         silence: Some(options.silence),
         checks_all: options.checks_all,
@@ -205,7 +205,7 @@ fn receive_frames(member: &Membership, preset: Preset) -> usize {
     }
 }
 
-fn network_of(member: &Membership) -> Result<&Network> {
+fn network_of(member: &Membership) -> Result<&JobNetwork> {
     member.network().ok_or_else(|| invalid("this job has no network"))
 }
 

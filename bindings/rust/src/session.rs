@@ -13,7 +13,7 @@ use weft_endpoint::{Awaited, Loss, Node, Packets, Rank, Shape, Step, WatchThread
 use weft_launch::{Membership, PEER_LOST};
 use weft_link::clock::SystemClock;
 use weft_link::wrap::Traced;
-use weft_link::{Link, Part};
+use weft_link::{Link, LinkPart};
 use weft_link_shm::{Settings, Shm, create_memory};
 use weft_mixed::Mixed;
 
@@ -97,7 +97,7 @@ impl Session {
         }
     }
 
-    fn on_link<F: Part<Clock = SystemClock>>(
+    fn on_link<F: LinkPart<Clock = SystemClock>>(
         member: Membership,
         options: &Options,
         link: Mixed<Shm, F>,

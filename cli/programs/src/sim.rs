@@ -15,7 +15,7 @@ use clap::Parser;
 use std::path::Path;
 use std::process::ExitCode;
 use weft_protocol::Settings;
-use weft_simulator::{Machine, Options, Simulation, Tape};
+use weft_simulator::{MachineModel, Options, Simulation, Tape};
 
 use arguments::Arguments;
 use lines::Lines;
@@ -151,10 +151,10 @@ fn options(arguments: &Arguments, seed: u64) -> Result<Options> {
 }
 
 /// A machine by its name, or by the file that describes it.
-fn machine(name: &str) -> Result<Machine> {
+fn machine(name: &str) -> Result<MachineModel> {
     if !name.ends_with(".toml") && !name.contains('/') {
-        return Ok(Machine::named(name)?);
+        return Ok(MachineModel::named(name)?);
     }
     let text = std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
-    Machine::parse(&text).with_context(|| name.to_owned())
+    MachineModel::parse(&text).with_context(|| name.to_owned())
 }

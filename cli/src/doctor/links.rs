@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use weft_fabric::{FabricError, Found as Provider, Standing, library_version, providers};
+use weft_fabric::{FabricError, FoundProvider as Provider, Standing, library_version, providers};
 use weft_launch::{Candidate, candidates};
 use weft_link_shm::{MAX_RANKS, Settings};
 use weft_xdp::{Interface, is_pair, permitted, runs_programs};

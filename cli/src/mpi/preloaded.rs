@@ -171,7 +171,7 @@ impl Preloaded {
         Preloaded { source, file, compiler }
     }
 
-    /// Makes it, if this user has not. What others could have put there is made again.
+    /// Makes it, if this user has not. A file that others could have put there is made again.
     ///
     /// # Errors
     /// [`PreloadedError`] says what cannot be written or compiled.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use weft_launch::{
-    Between, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, LongPackets, Multicast,
-    Protection, RemoteShell, parse_hosts,
+    Between, Copies, FarLink, HostLayout, HostWish, HostsSpec, LongPackets, Multicast, Protection,
+    RankLayout, RemoteShell, parse_hosts,
 };
 use weft_xdp::Mode;
 
@@ -110,7 +110,11 @@ impl Hosts {
 /// ```
 ///
 /// It is one line. `fabric` is the reason for a fabric between hosts, if there is one.
-pub fn first_line(layout: &Layout, fabric: Option<&str>, preset: impl std::fmt::Display) -> String {
+pub fn first_line(
+    layout: &RankLayout,
+    fabric: Option<&str>,
+    preset: impl std::fmt::Display,
+) -> String {
     let hosts: Vec<String> = layout
         .hosts
         .iter()
@@ -127,7 +131,7 @@ pub fn first_line(layout: &Layout, fabric: Option<&str>, preset: impl std::fmt::
 
 /// That hosts which could have had AF_XDP use UDP, and why: said even where nobody reads the first
 /// line.
-pub fn fall_back(layout: &Layout) -> Option<String> {
+pub fn fall_back(layout: &RankLayout) -> Option<String> {
     match &layout.between {
         Between::Udp(Some(why)) => Some(format!("udp between hosts, not xdp: {why}")),
         Between::Nothing | Between::Udp(None) | Between::Xdp(_) => None,
@@ -135,7 +139,7 @@ pub fn fall_back(layout: &Layout) -> Option<String> {
 }
 
 /// The link of each pair of ranks, and the reason for it.
-fn links(layout: &Layout, fabric: Option<&str>) -> String {
+fn links(layout: &RankLayout, fabric: Option<&str>) -> String {
     let between = match (fabric, &layout.between) {
         (Some(why), _) => format!("fabric between ({why})"),
         (None, Between::Nothing) => return "shm".into(),
@@ -167,7 +171,7 @@ fn links(layout: &Layout, fabric: Option<&str>) -> String {
 }
 
 /// Modes of all interfaces: once if they are the same on all hosts.
-fn all_modes(layout: &Layout, modes: &[Mode]) -> String {
+fn all_modes(layout: &RankLayout, modes: &[Mode]) -> String {
     match modes {
         [first, rest @ ..] if rest.iter().all(|mode| mode == first) => first.to_string(),
         all => {

@@ -10,7 +10,7 @@ use std::process::{Output, Stdio};
 
 use tempfile::TempDir;
 use weft_netns::{Cluster, Options, available, write_script};
-use weft_trace::{Named, Trace, What};
+use weft_trace::{NamedThing, Trace, What};
 
 use crate::common;
 use crate::common::mpi::{between, compile, compile_fortran, mpirun, open_mpis, weft};
@@ -93,7 +93,7 @@ fn calls_of_mpi_are_spans_of_a_trace() {
     assert_eq!(trace.ranks.len(), 2);
     for rank in &trace.ranks {
         let named = |name: &str| rank.names.iter().find(|(_, called)| *called == name);
-        let Some(((Named::Span, number), _)) = named("MPI_Allreduce") else {
+        let Some(((NamedThing::Span, number), _)) = named("MPI_Allreduce") else {
             panic!("{:?}", rank.names)
         };
         let count = |what| rank.events.iter().filter(|event| event.what == what).count();

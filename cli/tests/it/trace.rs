@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use weft::Rank;
-use weft_trace::{Named, PacketEvent, RankTrace, Trace, What};
+use weft_trace::{NamedThing, PacketEvent, RankTrace, Trace, What};
 
 fn weft(words: &str, folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
@@ -96,7 +96,7 @@ fn check_nesting(rank: &RankTrace) {
 }
 
 fn spans(rank: &RankTrace) -> Vec<&str> {
-    let spans = rank.names.iter().filter(|((named, _), _)| *named == Named::Span);
+    let spans = rank.names.iter().filter(|((named, _), _)| *named == NamedThing::Span);
     spans.map(|(_, name)| name.as_str()).collect()
 }
 
@@ -141,7 +141,7 @@ fn handlers_of_ports_are_in_a_trace() {
             What::HandlerBegins(port) => Some(port),
             _ => None,
         });
-        port.and_then(|port| rank.names.get(&(Named::Port, port)).cloned())
+        port.and_then(|port| rank.names.get(&(NamedThing::Port, port)).cloned())
     };
     let handled: Vec<_> = trace.ranks.iter().filter_map(handled).collect();
     assert!(handled.iter().any(|port| port == "hello"), "{handled:?}");
@@ -155,7 +155,7 @@ fn handlers_of_ports_are_in_a_trace() {
 /// Events of a rank of one kind, with the names that they have at that rank.
 fn named<T>(
     rank: &RankTrace,
-    named: Named,
+    named: NamedThing,
     of: impl Fn(&What) -> Option<(u32, T)>,
 ) -> Vec<(&str, T)> {
     let found = rank.events.iter().filter_map(|event| of(&event.what));
@@ -166,7 +166,7 @@ fn named<T>(
 fn each_kind_of_handler_is_in_a_trace() {
     let trace = trace("-n 2", &format!("{} busy", env!("CARGO_BIN_EXE_weft-testee")));
     let count = |of: fn(&What) -> Option<u32>, port: &str| {
-        let of_rank = |rank| named(rank, Named::Port, |what| of(what).map(|port| (port, ())));
+        let of_rank = |rank| named(rank, NamedThing::Port, |what| of(what).map(|port| (port, ())));
         of_rank(&trace.ranks[1]).iter().filter(|(name, ())| *name == port).count()
     };
     let begins =
@@ -178,7 +178,7 @@ fn each_kind_of_handler_is_in_a_trace() {
     assert_eq!((count(begins, "waits"), count(goes_on, "waits")), (5, 5));
     assert_eq!(count(ends, "waits"), 10);
     let popups = |has_begun: bool| {
-        let of = named(&trace.ranks[1], Named::Port, |what| match *what {
+        let of = named(&trace.ranks[1], NamedThing::Port, |what| match *what {
             What::PopupBegins { port, run } if has_begun => Some((port, run)),
             What::PopupEnds { port, run } if !has_begun => Some((port, run)),
             _ => None,
@@ -198,7 +198,7 @@ fn each_kind_of_handler_is_in_a_trace() {
 fn ordered_broadcasts_and_puts_without_packets_are_in_a_trace() {
     let trace = trace("-n 2", &format!("{} busy", env!("CARGO_BIN_EXE_weft-testee")));
     let delivered = |rank: &RankTrace| -> Vec<(u64, u16)> {
-        let of = named(rank, Named::Order, |what| match *what {
+        let of = named(rank, NamedThing::Order, |what| match *what {
             What::Delivered { order, number, from } => Some((order, (number, from.0))),
             _ => None,
         });
@@ -208,7 +208,7 @@ fn ordered_broadcasts_and_puts_without_packets_are_in_a_trace() {
     assert_eq!(all, delivered(&trace.ranks[1]), "one order");
     assert!(all.iter().map(|(number, _)| *number).eq(0..10), "{all:?}");
     for (from, rank) in (0..).zip(&trace.ranks) {
-        let submitted = named(rank, Named::Order, |what| match *what {
+        let submitted = named(rank, NamedThing::Order, |what| match *what {
             What::Submitted { order, number } => Some((order, number)),
             _ => None,
         });

@@ -7,7 +7,7 @@
 //! └──────┴────────┴────────┴───────┴──────┴──────┴─
 //! ```
 
-use super::Violation;
+use super::AgreementViolation;
 use weft_endpoint::Rank;
 
 /// Bytes before the lost ranks.
@@ -19,7 +19,7 @@ const DECISION: u8 = 28;
 
 /// Kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Kind {
+pub(super) enum BallotKind {
     /// A member's flags and the ranks that it knows to be lost, to the coordinator.
     Contribution,
     /// A decision, from a coordinator to members or from a member to the next coordinator.
@@ -28,8 +28,8 @@ pub(super) enum Kind {
 
 /// A message between two members of a team.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Message {
-    pub(super) kind: Kind,
+pub struct AgreementMessage {
+    pub(super) kind: BallotKind,
     /// Number of the agreement.
     pub(super) number: u32,
     /// The coordinator, which sends it or receives it.
@@ -39,13 +39,13 @@ pub struct Message {
     pub(super) lost: Vec<Rank>,
 }
 
-impl Message {
+impl AgreementMessage {
     /// Encodes it.
     pub fn emit(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FRONT + 2 * self.lost.len());
         bytes.push(match self.kind {
-            Kind::Contribution => CONTRIBUTION,
-            Kind::Decision => DECISION,
+            BallotKind::Contribution => CONTRIBUTION,
+            BallotKind::Decision => DECISION,
         });
         bytes.extend_from_slice(&self.number.to_le_bytes());
         bytes.extend_from_slice(&self.ballot.0.to_le_bytes());
@@ -57,21 +57,22 @@ impl Message {
     /// Decodes it.
     ///
     /// # Errors
-    /// [`Violation::Malformed`] if no member writes that.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Violation> {
-        let (front, lost) = bytes.split_first_chunk::<FRONT>().ok_or(Violation::Malformed)?;
+    /// [`AgreementViolation::Malformed`] if no member writes that.
+    pub fn parse(bytes: &[u8]) -> Result<Self, AgreementViolation> {
+        let (front, lost) =
+            bytes.split_first_chunk::<FRONT>().ok_or(AgreementViolation::Malformed)?;
         let &[kind, n0, n1, n2, n3, b0, b1, flags @ ..] = front;
         let kind = match kind {
-            CONTRIBUTION => Kind::Contribution,
-            DECISION => Kind::Decision,
-            _ => return Err(Violation::Malformed),
+            CONTRIBUTION => BallotKind::Contribution,
+            DECISION => BallotKind::Decision,
+            _ => return Err(AgreementViolation::Malformed),
         };
         let (lost, rest) = lost.as_chunks();
         let lost: Vec<Rank> = lost.iter().map(|&rank| Rank(u16::from_le_bytes(rank))).collect();
         if !rest.is_empty() || !lost.is_sorted_by(|one, next| one < next) {
-            return Err(Violation::Malformed);
+            return Err(AgreementViolation::Malformed);
         }
-        Ok(Message {
+        Ok(AgreementMessage {
             kind,
             number: u32::from_le_bytes([n0, n1, n2, n3]),
             ballot: Rank(u16::from_le_bytes([b0, b1])),

@@ -1,7 +1,7 @@
 //! One operation in an arena, at one member.
 
 use super::{Arena, CONTRIBUTION_BYTES, Round};
-use crate::schedule::Call;
+use crate::schedule::OperationCall;
 use crate::signature::Operation;
 
 /// A contribution, and then the result: aligned as elements of any type are.
@@ -9,8 +9,8 @@ use crate::signature::Operation;
 struct Line([u8; CONTRIBUTION_BYTES]);
 
 /// An operation of all members in an arena.
-pub struct Meeting {
-    call: Call,
+pub struct ArenaOperation {
+    call: OperationCall,
     line: Line,
     length: usize,
     round: Option<Round>,
@@ -21,7 +21,7 @@ pub struct Meeting {
 pub enum Met {
     /// Others have to come.
     Waiting,
-    /// This member [combines](Meeting::combine) what all have brought.
+    /// This member [combines](ArenaOperation::combine) what all have brought.
     Combine,
     /// Over.
     Done,
@@ -29,12 +29,12 @@ pub enum Met {
     Disagree,
 }
 
-impl Meeting {
+impl ArenaOperation {
     /// An operation to which each member brings `length` bytes, no more than a
     /// [line](CONTRIBUTION_BYTES).
     #[inline]
-    pub fn new(call: Call, length: usize) -> Self {
-        Meeting { call, line: Line([0; CONTRIBUTION_BYTES]), length, round: None }
+    pub fn new(call: OperationCall, length: usize) -> Self {
+        ArenaOperation { call, line: Line([0; CONTRIBUTION_BYTES]), length, round: None }
     }
 
     /// The contribution, and once the meeting is over the result, if there is one.

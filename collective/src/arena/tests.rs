@@ -3,19 +3,19 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::{BARRIER, Call, Operation};
+use crate::{BARRIER, Operation, OperationCall};
 use std::sync::atomic::AtomicUsize;
 use weft_endpoint::Atomic;
 use weft_model::random::Random;
 
 const LEADER: Rank = Rank(3);
 
-struct Memory {
+struct TestMemory {
     words: Vec<AtomicU64>,
     woken: AtomicUsize,
 }
 
-impl SharedWords for Memory {
+impl SharedWords for TestMemory {
     fn atomic(&self, _home: Rank, _index: u16, _operation: Atomic) -> u64 {
         unreachable!("teams have no variables")
     }
@@ -38,13 +38,13 @@ impl SharedWords for Memory {
     }
 }
 
-fn memory() -> Arc<Memory> {
+fn memory() -> Arc<TestMemory> {
     // Other teams may have left anything.
     let words = (0..65536).map(|index| AtomicU64::new(u64::MAX - index / 2));
-    Arc::new(Memory { words: words.collect(), woken: AtomicUsize::new(0) })
+    Arc::new(TestMemory { words: words.collect(), woken: AtomicUsize::new(0) })
 }
 
-fn team(memory: &Arc<Memory>, first: usize, size: usize) -> Vec<Arena> {
+fn team(memory: &Arc<TestMemory>, first: usize, size: usize) -> Vec<Arena> {
     let words: Arc<dyn SharedWords> = memory.clone();
     (0..size).map(|me| Arena::new(&words, LEADER, first, true, (size, me)).unwrap()).collect()
 }
@@ -307,20 +307,20 @@ fn meetings_give_what_their_operations_do() {
             let root = (round / 4) as usize % size;
             match round % 4 {
                 0 => BARRIER,
-                1 => Call { operation: Operation::AllReduce, root: 0, count: 3, size: 8 },
-                2 => Call { operation: Operation::Reduce, root, count: 64, size: 1 },
-                _ => Call { operation: Operation::AllGather, root: 0, count: 9, size: 1 },
+                1 => OperationCall { operation: Operation::AllReduce, root: 0, count: 3, size: 8 },
+                2 => OperationCall { operation: Operation::Reduce, root, count: 64, size: 1 },
+                _ => OperationCall { operation: Operation::AllGather, root: 0, count: 9, size: 1 },
             }
         };
         let sum = |one: &[u8], two: &mut [u8]| {
             two.iter_mut().zip(one).for_each(|(two, one)| *two = two.wrapping_mul(3) ^ one);
         };
-        let mut meetings: Vec<Option<Meeting>> = (0..size).map(|_| None).collect();
+        let mut meetings: Vec<Option<ArenaOperation>> = (0..size).map(|_| None).collect();
         in_any_order(&mut members, seed as u64, 200, |member, round| {
             let (me, call) = (member.me, call(round));
             let brings = |member| bytes_of(member, round, call.bytes());
             let meeting = meetings[me].get_or_insert_with(|| {
-                let mut meeting = Meeting::new(call, call.bytes());
+                let mut meeting = ArenaOperation::new(call, call.bytes());
                 meeting.bytes().copy_from_slice(&brings(me));
                 meeting
             });

@@ -1,13 +1,13 @@
 //! Rounds of parts of varied lengths, which become steps as they begin.
 
-use super::{Memory, Run};
-use crate::schedule::{Rounds, Step, Varied};
+use super::{OperationMemory, RunningOperation};
+use crate::schedule::{Rounds, ScheduleStep, Varied};
 use crate::signature::Signature;
 
-impl<K> Run<K> {
+impl<K> RunningOperation<K> {
     /// Replaces the first step by the first rounds of all parts.
     #[cold]
-    pub(super) fn announce(&mut self, memory: &impl Memory, rounds: Rounds) {
+    pub(super) fn announce(&mut self, memory: &impl OperationMemory, rounds: Rounds) {
         let Signature { operation, root, .. } = self.header.signature;
         let members = (self.members.me(), self.members.size());
         let varied = Varied::new((operation, root.into()), members, rounds);
@@ -18,12 +18,12 @@ impl<K> Run<K> {
 
     /// Replaces the first step by the next round of parts, if there is one.
     #[cold]
-    pub(super) fn resume(&mut self, memory: &impl Memory) {
+    pub(super) fn resume(&mut self, memory: &impl OperationMemory) {
         let next = self.varied.as_mut().map(|varied| varied.next(|member| memory.part(member)));
         self.replace_first(next.unwrap_or_default());
     }
 
-    fn replace_first(&mut self, steps: Vec<Step>) {
+    fn replace_first(&mut self, steps: Vec<ScheduleStep>) {
         self.steps.pop_front();
         steps.into_iter().rev().for_each(|step| self.steps.push_front(step));
     }

@@ -12,7 +12,7 @@
 //! and hands it on, in pieces. While one member combines a piece the next has the piece before it,
 //! so that each member sends the values once, and the chain is as fast as its slowest link.
 
-use super::{ACROSS, Area, Plan, Span, Step, To};
+use super::{ACROSS, Area, Extent, Plan, Receivers, ScheduleStep};
 use std::ops::Range;
 
 impl Plan<'_> {
@@ -27,8 +27,8 @@ impl Plan<'_> {
 
     fn double(&mut self, bytes: usize, exclusive: bool) {
         let (me, size) = (self.me, self.size);
-        let mine = Span::new(Area::Mine, 0..bytes);
-        let block = |member| Span::new(Area::Block(member), 0..bytes);
+        let mine = Extent::new(Area::Mine, 0..bytes);
+        let block = |member| Extent::new(Area::Block(member), 0..bytes);
         let mut own = mine;
         let distances = (0..).map_while(|bit| 1_usize.checked_shl(bit));
         for distance in distances.take_while(|&distance| distance < size) {
@@ -41,14 +41,14 @@ impl Plan<'_> {
             if !exclusive || me + 2 * distance < size {
                 if own == mine {
                     own = block(me);
-                    self.steps.push_back(Step::Copy(mine, own));
+                    self.steps.push_back(ScheduleStep::Copy(mine, own));
                 }
-                self.steps.push_back(Step::Combine(block(from), me));
+                self.steps.push_back(ScheduleStep::Combine(block(from), me));
             }
             // The first block is that of the member just before this one, to which the others'
             // are added.
             if exclusive && distance > 1 {
-                self.steps.push_back(Step::Combine(block(from), me - 1));
+                self.steps.push_back(ScheduleStep::Combine(block(from), me - 1));
             }
         }
         match exclusive {
@@ -64,33 +64,33 @@ impl Plan<'_> {
         if me == 0 {
             for piece in pieces {
                 let before = piece.start;
-                let mine = Span::new(Area::Mine, piece);
-                self.send_round(To::Member(1), ACROSS, mine, before);
+                let mine = Extent::new(Area::Mine, piece);
+                self.send_round(Receivers::Member(1), ACROSS, mine, before);
                 self.wait();
             }
             if !exclusive {
-                self.copy(Span::new(Area::Mine, 0..bytes), 0);
+                self.copy(Extent::new(Area::Mine, 0..bytes), 0);
             }
             return;
         }
         let is_last = me + 1 == size;
         for (piece, block) in pieces.zip([me, me - 1].into_iter().cycle()) {
             let before = piece.start;
-            let [mine, given] = [Area::Mine, Area::Result].map(|it| Span::new(it, piece.clone()));
-            let all = Span::new(Area::Block(block), 0..piece.len());
+            let [mine, given] = [Area::Mine, Area::Result].map(|it| Extent::new(it, piece.clone()));
+            let all = Extent::new(Area::Block(block), 0..piece.len());
             let combines = !exclusive || !is_last;
             if combines {
                 // Of two blocks one is filled while the other leaves. What is given may overwrite
                 // this member's own.
-                self.steps.extend([Step::Clear(block), Step::Copy(mine, all)]);
+                self.steps.extend([ScheduleStep::Clear(block), ScheduleStep::Copy(mine, all)]);
             }
-            self.steps.push_back(Step::Receive(me - 1, ACROSS, given, before));
+            self.steps.push_back(ScheduleStep::Receive(me - 1, ACROSS, given, before));
             self.wait();
             if combines {
-                self.steps.push_back(Step::Combine(given, block));
+                self.steps.push_back(ScheduleStep::Combine(given, block));
             }
             if !is_last {
-                self.send_round(To::Member(me + 1), ACROSS, all, before);
+                self.send_round(Receivers::Member(me + 1), ACROSS, all, before);
             }
             if !exclusive {
                 self.copy(all, before);

@@ -13,10 +13,10 @@
 //! All members take first rounds of the same lengths, whatever their parts are: if those with short
 //! parts waited for others than those with long parts do, a ring of them could wait for ever.
 //!
-//! **Bounds** (I9). What peers announce bounds nothing that is allocated: rounds are planned one by
-//! one, as they begin, and a block grows as its bytes come.
+//! **Bounds** (I9). Lengths that peers announce bound nothing that is allocated: rounds are planned
+//! one by one, as they begin, and a block grows as its bytes come.
 
-use super::{ACROSS, Area, Call, DOWN, Span, Step, To, Tuning, UP};
+use super::{ACROSS, Area, DOWN, Extent, OperationCall, Receivers, ScheduleStep, Tuning, UP};
 use crate::signature::Operation;
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ pub struct Rounds {
 
 impl Rounds {
     /// Rounds of an operation of `members` members.
-    pub(super) fn new(call: &Call, members: usize, tuning: &Tuning) -> Self {
+    pub(super) fn new(call: &OperationCall, members: usize, tuning: &Tuning) -> Self {
         let at_once = tuning.round_packets.min(members).max(1);
         let other = tuning.round_bytes.max(1);
         let first = match call.operation {
@@ -99,40 +99,42 @@ impl Varied {
     }
 
     /// The first rounds; `part` has the bytes for each member.
-    pub fn first(&self, part: impl Fn(usize) -> Range<usize>) -> Vec<Step> {
+    pub fn first(&self, part: impl Fn(usize) -> Range<usize>) -> Vec<ScheduleStep> {
         let mut steps = Vec::new();
         let others = (1..self.size).map(|distance| self.pair(distance).0);
         match self.operation {
             Operation::GatherVaried if self.me == self.root => {
                 steps.extend(others.flat_map(|from| self.receive(from, UP, 0)));
-                steps.push(Step::Wait);
+                steps.push(ScheduleStep::Wait);
             }
             Operation::GatherVaried => {
-                steps.extend(self.give(To::Member(self.root), UP, part(self.root), 0));
+                steps.extend(self.give(Receivers::Member(self.root), UP, part(self.root), 0));
             }
             Operation::ScatterVaried if self.me == self.root => {
-                steps.extend(others.flat_map(|to| self.give(To::Member(to), DOWN, part(to), 0)));
+                steps.extend(
+                    others.flat_map(|to| self.give(Receivers::Member(to), DOWN, part(to), 0)),
+                );
             }
             Operation::ScatterVaried => {
                 steps.extend(self.receive(self.root, DOWN, 0));
-                steps.push(Step::Wait);
+                steps.push(ScheduleStep::Wait);
             }
             Operation::AllGatherVaried => self.spread(&mut steps, part(self.me), 0),
             _ => {
                 for distance in 1..self.size {
                     self.swap(&mut steps, distance, &part, 0);
                     if distance.is_multiple_of(self.rounds.at_once) {
-                        steps.push(Step::Wait);
+                        steps.push(ScheduleStep::Wait);
                     }
                 }
-                steps.extend([Step::Wait, Step::Resume]);
+                steps.extend([ScheduleStep::Wait, ScheduleStep::Resume]);
             }
         }
         steps
     }
 
     /// The next round, and the step to go on with. No steps if all rounds have been.
-    pub fn next(&mut self, part: impl Fn(usize) -> Range<usize>) -> Vec<Step> {
+    pub fn next(&mut self, part: impl Fn(usize) -> Range<usize>) -> Vec<ScheduleStep> {
         let mut steps = Vec::new();
         if self.operation == Operation::AllGatherVaried {
             self.spread(&mut steps, part(self.me), self.round);
@@ -145,7 +147,7 @@ impl Varied {
                 true => (self.round, self.distance) = (1, self.distance + 1),
                 false => {
                     self.round += 1;
-                    steps.extend([Step::Wait, Step::Resume]);
+                    steps.extend([ScheduleStep::Wait, ScheduleStep::Resume]);
                 }
             }
         }
@@ -153,28 +155,28 @@ impl Varied {
     }
 
     /// A round of every member's bytes to all others; no steps if no member has any in it.
-    fn spread(&self, steps: &mut Vec<Step>, mine: Range<usize>, round: usize) {
+    fn spread(&self, steps: &mut Vec<ScheduleStep>, mine: Range<usize>, round: usize) {
         let others = (1..self.size).map(|distance| self.pair(distance).0);
         steps.extend(others.flat_map(|from| self.receive(from, DOWN, round)));
         if self.size > 1 {
-            steps.extend(self.give(To::Others, DOWN, mine, round));
+            steps.extend(self.give(Receivers::Others, DOWN, mine, round));
         }
         if !steps.is_empty() {
-            steps.extend([Step::Wait, Step::Resume]);
+            steps.extend([ScheduleStep::Wait, ScheduleStep::Resume]);
         }
     }
 
     /// A round of the parts of two members at one distance; no steps if neither has any in it.
     fn swap(
         &self,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<ScheduleStep>,
         distance: usize,
         part: impl Fn(usize) -> Range<usize>,
         round: usize,
     ) {
         let (to, from) = self.pair(distance);
         steps.extend(self.receive(from, ACROSS, round));
-        steps.extend(self.give(To::Member(to), ACROSS, part(to), round));
+        steps.extend(self.give(Receivers::Member(to), ACROSS, part(to), round));
     }
 
     /// The members that this one gives to and gets from at a distance.
@@ -182,20 +184,26 @@ impl Varied {
         ((self.me + distance) % self.size, (self.me + self.size - distance) % self.size)
     }
 
-    fn receive(&self, from: usize, step: u8, round: usize) -> Option<Step> {
+    fn receive(&self, from: usize, step: u8, round: usize) -> Option<ScheduleStep> {
         let area = Area::Block(from);
         if round == 0 {
-            let into = Span { area, at: 0, length: Span::ANNOUNCED };
-            return Some(Step::Receive(from, step, into, 0));
+            let into = Extent { area, at: 0, length: Extent::ANNOUNCED };
+            return Some(ScheduleStep::Receive(from, step, into, 0));
         }
         let part = self.rounds.part(0..self.announced[from], round)?;
         let before = part.start;
-        Some(Step::Receive(from, step, Span::new(area, part), before))
+        Some(ScheduleStep::Receive(from, step, Extent::new(area, part), before))
     }
 
-    fn give(&self, to: To, step: u8, all: Range<usize>, round: usize) -> Option<Step> {
+    fn give(
+        &self,
+        to: Receivers,
+        step: u8,
+        all: Range<usize>,
+        round: usize,
+    ) -> Option<ScheduleStep> {
         let part = self.rounds.part(all.clone(), round)?;
         let before = part.start - all.start;
-        Some(Step::Give(to, step, Span::new(Area::Mine, part), before))
+        Some(ScheduleStep::Give(to, step, Extent::new(Area::Mine, part), before))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::world::{Buffers, Setting, World};
 use super::*;
-use crate::format::{Header, Kind};
+use crate::format::{Header, TransferKind};
 
 const ALL: TeamId = TeamId { leader: Rank(0), count: 0 };
 
@@ -18,11 +18,11 @@ fn world_with(ranks: usize, tuning: Tuning) -> World {
     world
 }
 
-fn call(operation: Operation, root: usize, count: usize) -> Call {
-    Call { operation, root, count, size: 1 }
+fn call(operation: Operation, root: usize, count: usize) -> OperationCall {
+    OperationCall { operation, root, count, size: 1 }
 }
 
-fn begin(world: &mut World, at: usize, call: &Call) -> Result<u32, Refused> {
+fn begin(world: &mut World, at: usize, call: &OperationCall) -> Result<u32, Refused> {
     let memory = Buffers::new(vec![at as u8; call.count], call.count, false);
     world.ranks[at].begin(ALL, call, memory)
 }
@@ -105,10 +105,10 @@ fn a_run_that_is_taken_out_is_sent_no_more_than_there_is() {
         begin(&mut world, 0, &call(Operation::Broadcast, 1, bytes)).unwrap();
         let job = world.ranks[0].take(ALL, 0);
         let signature = call(Operation::Broadcast, 1, bytes).signature();
-        let header = Header { kind: Kind::Piece, team: ALL, number: 0, step: 1, signature };
+        let header = Header { kind: TransferKind::Piece, team: ALL, number: 0, step: 1, signature };
         let packet = [&header.emit()[..], &vec![0; EAGER_BYTES]].concat();
         for _ in 0..pieces {
-            assert_eq!(world.ranks[0].arrive(Rank(1), &packet[..]), Ok(Progress::None));
+            assert_eq!(world.ranks[0].arrive(Rank(1), &packet[..]), Ok(PacketEffect::None));
         }
         let more = world.ranks[0].arrive(Rank(1), &packet[..]);
         assert!(matches!(more, Err(Refused::Violation(_))), "{more:?}");
@@ -144,7 +144,7 @@ fn hears(
     let mut world = world(2);
     begin(&mut world, 0, &call(Operation::Broadcast, 1, 3)).unwrap();
     assert!(world.drive(0, ALL, 0, true).is_none());
-    let kind = if piece.is_some() { Kind::Piece } else { Kind::Ready };
+    let kind = if piece.is_some() { TransferKind::Piece } else { TransferKind::Ready };
     let signature = Signature { operation, root: 1, bytes };
     let header = Header { kind, team: id, number, step: 1, signature };
     let packet = [&header.emit()[..], piece.unwrap_or_default()].concat();
@@ -178,14 +178,14 @@ fn packets_that_no_member_sends_are_refused() {
     let mut world = world(2);
     violation(world.ranks[0].arrive(Rank(1), &[24; 9][..]).unwrap_err(), "none");
     let signature = Signature { operation: Broadcast, root: 0, bytes: 0 };
-    let header = |id| Header { kind: Kind::Ready, team: id, number: 0, step: 1, signature };
+    let header = |id| Header { kind: TransferKind::Ready, team: id, number: 0, step: 1, signature };
     let outcome = world.ranks[0].arrive(Rank(7), &header(ALL).emit()[..]);
     assert_eq!(outcome, Err(Refused::NotMember));
     for count in 1..=teams::MOST_UNOPENED as u32 + 1 {
         let outcome = world.ranks[0].arrive(Rank(1), &header(TeamId { count, ..ALL }).emit()[..]);
         match count as usize > teams::MOST_UNOPENED {
             true => violation(outcome.unwrap_err(), "more teams"),
-            false => assert_eq!(outcome, Ok(Progress::None)),
+            false => assert_eq!(outcome, Ok(PacketEffect::None)),
         }
     }
 }
@@ -197,12 +197,13 @@ fn lengths_that_members_announce_are_checked() {
     let tuning = tunings()[0];
     let announces = |bytes: u64, piece: &[u8]| {
         let mut world = world_with(2, tuning);
-        let call = Call { operation: Operation::AllGatherVaried, root: 0, count: 0, size: 4 };
+        let call =
+            OperationCall { operation: Operation::AllGatherVaried, root: 0, count: 0, size: 4 };
         let memory = Buffers::of_parts(vec![7; 8], vec![0..8; 2]);
         assert_eq!(world.ranks[0].begin(ALL, &call, memory), Ok(0));
         assert!(world.drive(0, ALL, 0, false).is_none());
         let signature = Signature { bytes, ..call.signature() };
-        let header = Header { kind: Kind::Piece, team: ALL, number: 0, step: 1, signature };
+        let header = Header { kind: TransferKind::Piece, team: ALL, number: 0, step: 1, signature };
         let outcome = world.ranks[0].arrive(Rank(1), &[&header.emit(), piece].concat()[..]);
         (world, outcome)
     };
@@ -210,10 +211,10 @@ fn lengths_that_members_announce_are_checked() {
     let Err(Refused::Violation(said)) = outcome else { panic!("{outcome:?}") };
     assert!(said.contains("no whole number of elements"), "{said}");
     let (mut world, outcome) = announces(1 << 47, &vec![1; tuning.round_bytes]);
-    assert_eq!(outcome, Ok(Progress::Resume(ALL, 0)));
+    assert_eq!(outcome, Ok(PacketEffect::Resume(ALL, 0)));
     assert!(world.drive(0, ALL, 0, false).is_none(), "more is to come");
     let (mut world, outcome) = announces(4, &[1; 4]);
-    assert_eq!(outcome, Ok(Progress::Resume(ALL, 0)));
+    assert_eq!(outcome, Ok(PacketEffect::Resume(ALL, 0)));
     assert!(world.drive(0, ALL, 0, true).is_some());
 }
 

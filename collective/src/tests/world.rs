@@ -33,7 +33,7 @@ impl Buffers {
     }
 }
 
-impl Memory for Buffers {
+impl OperationMemory for Buffers {
     fn read(&self, area: schedule::Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         let bytes = match area {
             schedule::Area::Mine => &self.mine,
@@ -84,7 +84,7 @@ impl Transport for Wires<'_> {
         5
     }
 
-    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> Result<bool, ()> {
+    fn send(&mut self, to: Rank, head: &[u8], body: &TransferBody<'_>) -> Result<bool, ()> {
         let wire = &mut self.to[to.index()];
         if wire.len() >= self.room {
             return Ok(false);
@@ -97,7 +97,7 @@ impl Transport for Wires<'_> {
         Ok(true)
     }
 
-    fn multicast(&mut self, _: Group, head: &[u8], body: &Body<'_>) -> Result<bool, ()> {
+    fn multicast(&mut self, _: Group, head: &[u8], body: &TransferBody<'_>) -> Result<bool, ()> {
         let others: Vec<Rank> = self.members.iter().copied().filter(|&it| it != self.own).collect();
         if others.iter().any(|to| self.to[to.index()].len() >= self.room) {
             return Ok(false);
@@ -126,7 +126,7 @@ pub fn contribution(salt: u64, member: usize, length: usize) -> Vec<u8> {
 }
 
 /// Bytes of Mine that a member has for each, where they vary: nothing, a little, or much.
-fn parts(call: &Call, salt: u64, me: usize, size: usize) -> Vec<Range<usize>> {
+fn parts(call: &OperationCall, salt: u64, me: usize, size: usize) -> Vec<Range<usize>> {
     let whole = |of: usize| call.count * ((salt as usize + of) % 4) / 2 * call.size;
     let lengths: Vec<usize> = match call.operation {
         Operation::GatherVaried | Operation::AllGatherVaried => return vec![0..whole(me); size],
@@ -144,14 +144,14 @@ fn parts(call: &Call, salt: u64, me: usize, size: usize) -> Vec<Range<usize>> {
 }
 
 /// The part of what a member brings that is for another.
-fn given(call: &Call, salt: u64, (from, to): (usize, usize), size: usize) -> Vec<u8> {
+fn given(call: &OperationCall, salt: u64, (from, to): (usize, usize), size: usize) -> Vec<u8> {
     let parts = parts(call, salt, from, size);
     let all = parts.last().map_or(0, |last| last.end);
     contribution(salt, from, all)[parts[to].clone()].to_vec()
 }
 
 /// Bytes that a member brings and room for its result.
-fn lengths(call: &Call, salt: u64, me: usize, size: usize) -> (usize, usize) {
+fn lengths(call: &OperationCall, salt: u64, me: usize, size: usize) -> (usize, usize) {
     let (bytes, is_root) = (call.bytes(), me == call.root);
     match call.operation {
         Operation::Barrier => (0, 0),
@@ -171,7 +171,7 @@ fn lengths(call: &Call, salt: u64, me: usize, size: usize) -> (usize, usize) {
 }
 
 /// The result of a member by the definition; `None` where it has none.
-fn expected(call: &Call, salt: u64, me: usize, size: usize) -> Option<Vec<u8>> {
+fn expected(call: &OperationCall, salt: u64, me: usize, size: usize) -> Option<Vec<u8>> {
     let brings = |member| contribution(salt, member, lengths(call, salt, member, size).0);
     let everyones = || (0..size).flat_map(brings).collect::<Vec<u8>>();
     let combined_of = |members: Range<usize>| {
@@ -248,7 +248,10 @@ impl World {
     pub fn arrive(&mut self, from: usize, at: usize) -> bool {
         let Some(packet) = self.wires[from][at].pop_front() else { return false };
         let outcome = self.ranks[at].arrive(Rank(from as u16), &packet[..]);
-        assert!(matches!(outcome, Ok(Progress::None | Progress::Resume(..))), "{outcome:?}");
+        assert!(
+            matches!(outcome, Ok(PacketEffect::None | PacketEffect::Resume(..))),
+            "{outcome:?}"
+        );
         true
     }
 
@@ -306,7 +309,7 @@ pub struct Done {
 pub struct Actors {
     pub id: TeamId,
     pub members: Vec<Rank>,
-    calls: Vec<Call>,
+    calls: Vec<OperationCall>,
     /// By member: operations begun, with which call it was, and those that go on.
     begun: Vec<usize>,
     going: Vec<Vec<(u32, usize)>>,
@@ -314,7 +317,7 @@ pub struct Actors {
 }
 
 impl Actors {
-    pub fn new(id: TeamId, members: Vec<Rank>, calls: Vec<Call>, at_once: usize) -> Self {
+    pub fn new(id: TeamId, members: Vec<Rank>, calls: Vec<OperationCall>, at_once: usize) -> Self {
         let size = members.len();
         let (begun, going) = (vec![0; size], vec![Vec::new(); size]);
         Actors { id, members, calls, begun, going, at_once }

@@ -29,7 +29,7 @@ impl<L: Link> Inner<L> {
                 if looked.is_unsettled {
                     self.settle(source, looked);
                 }
-                // What does not hold is found by the next call.
+                // A check that fails is found by the next call.
                 if self.ni.count_plain()
                     && let Err(broken) = self.ni.check_invariants()
                 {

@@ -4,32 +4,32 @@
 use crate::ni::attributes::Attributes;
 use crate::ni::losses::Losses;
 use crate::ni::wait::Waits;
-use crate::presence::cell::{Interrupts, Shared, Sleepers, Work};
-use crate::presence::coalescing::Hint;
+use crate::presence::cell::{Interrupts, PendingWork, Relaxed, Sleepers};
+use crate::presence::coalescing::FlushHint;
 use crate::presence::fallback::TimerFallback;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::{Bells, Waiter};
-use weft_link::status::{Awaited, Notice};
+use weft_link::status::{Awaited, StatusNotice};
 use weft_wire::Protocol;
 
 /// Presence of a rank's threads, as they share it.
 pub(crate) struct Attendance {
     pub waits: Waits,
     pub sleepers: Sleepers,
-    pub work: Work,
+    pub work: PendingWork,
     pub interrupts: Interrupts,
     pub fallback: TimerFallback,
     /// Hint about the packets that the program launches next.
-    pub hint: Shared<Hint>,
+    pub hint: Relaxed<FlushHint>,
     pub bells: Arc<dyn Bells>,
     /// Losses that this rank has heard of.
     pub losses: Losses,
     /// Notice of what this rank waits for, if somebody can read it.
-    pub notice: Option<Arc<dyn Notice>>,
+    pub notice: Option<Arc<dyn StatusNotice>>,
     /// True while the notice is not one of the wait under way, but of the whole it belongs to.
-    is_published: Shared<bool>,
-    is_closed: Shared<bool>,
+    is_published: Relaxed<bool>,
+    is_closed: Relaxed<bool>,
 }
 
 impl Attendance {
@@ -42,15 +42,15 @@ impl Attendance {
         Attendance {
             waits,
             sleepers,
-            work: Work::default(),
+            work: PendingWork::default(),
             interrupts: Interrupts::default(),
             fallback,
-            hint: Shared::new(Hint::Nothing),
+            hint: Relaxed::new(FlushHint::Nothing),
             bells: Arc::clone(&attributes.bells),
             losses: Losses::default(),
             notice: attributes.services.notice.clone(),
-            is_published: Shared::default(),
-            is_closed: Shared::default(),
+            is_published: Relaxed::default(),
+            is_closed: Relaxed::default(),
         }
     }
 

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use weft_link::bell::{Cause, Loss};
 use weft_link::{Buffer, Link, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
-use weft_protocol::{Actions, Body, Deferred, Delivery, Forwarding, Ni, Reliability};
+use weft_protocol::{Actions, Deferred, Delivery, Forwarding, Ni, PacketBody, Reliability};
 use weft_wire::atomic::Words;
 use weft_wire::{Atomic, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
@@ -77,7 +77,7 @@ pub(crate) struct Surroundings<'a, L> {
 
 impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     #[inline]
-    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<Buffer>) {
+    fn transmit(&mut self, to: Rank, header: &Header, body: &PacketBody<Buffer>) {
         let payload = payload_of(body);
         if L::NI.is_some() {
             self.offloaded.transmit(to, header, payload, self.side, self.link);
@@ -419,9 +419,9 @@ impl<L: Link> Inner<L> {
         }
         let body = match (header.tag, payload) {
             (Tag::FaRequest, Payload::Words(words)) => request_of(words),
-            (Tag::FaReply, Payload::Words([value, ..])) => Body::Fetched(value),
-            (_, Payload::Buffer(buffer)) => Body::Buffer(buffer),
-            _ => Body::Empty,
+            (Tag::FaReply, Payload::Words([value, ..])) => PacketBody::Fetched(value),
+            (_, Payload::Buffer(buffer)) => PacketBody::Buffer(buffer),
+            _ => PacketBody::Empty,
         };
         let (ni, mut out) = self.split(side);
         if let Err(violation) = ni.received(&header, body, &mut out) {
@@ -439,10 +439,10 @@ impl<L: Link> Inner<L> {
 }
 
 /// Body of a request with these words.
-fn request_of(words: Words) -> Body<Buffer> {
+fn request_of(words: Words) -> PacketBody<Buffer> {
     match Atomic::parse(words) {
-        Ok((variable, operation)) => Body::Atomic { variable, operation },
-        Err(first) => Body::Unknown(first),
+        Ok((variable, operation)) => PacketBody::Atomic { variable, operation },
+        Err(first) => PacketBody::Unknown(first),
     }
 }
 

@@ -12,13 +12,13 @@ use crate::biased::Entered;
 use crate::ni::inner::Inner;
 use crate::ni::interface::Interface;
 use crate::ni::offloaded::Side;
-use crate::presence::coalescing::{Hint, Leaves};
+use crate::presence::coalescing::{FlushHint, Leaves};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Nanoseconds};
 use weft_link::{Link, Network, has_buffered, has_unflushed};
-use weft_protocol::Body;
+use weft_protocol::PacketBody;
 use weft_wire::Rank;
 
 impl<L: Link> Inner<L> {
@@ -29,7 +29,7 @@ impl<L: Link> Inner<L> {
             let body = deferred.body;
             let (ni, mut out) = self.split(Side::Host);
             if let Err(violation) = ni.host_received(deferred, &mut out) {
-                if let Body::Buffer(buffer) = body {
+                if let PacketBody::Buffer(buffer) = body {
                     self.link.free(buffer);
                 }
                 return Err(violation.into());
@@ -44,7 +44,7 @@ impl<L: Link> Interface<L> {
     #[inline(always)]
     pub(crate) fn exit_and_flush(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::NETWORK.is_some() {
-            self.attendance.hint.set(Hint::Nothing);
+            self.attendance.hint.set(FlushHint::Nothing);
             let held = inner.coalescing.has_left();
             inner.link.flush();
             if held {

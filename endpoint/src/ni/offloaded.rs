@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 use weft_link::clock::{Nanoseconds, Work};
 use weft_link::ni::SeparateNi;
 use weft_link::{Buffer, Link, Payload};
-use weft_protocol::watchdog::{HostStatus, Verdict, Watchdog};
-use weft_protocol::{Body, Deferred, Delivery};
+use weft_protocol::watchdog::{HostStatus, Watchdog, WatchdogDecision};
+use weft_protocol::{Deferred, Delivery, PacketBody};
 use weft_wire::{Atomic, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// Side that runs the protocol at the moment. Where the NI is not apart, the two are the same.
@@ -107,13 +107,13 @@ impl PacketCopy {
 
 /// The payload of `body`, in the link's terms.
 #[inline]
-pub(crate) fn payload_of(body: &Body<Buffer>) -> Payload {
+pub(crate) fn payload_of(body: &PacketBody<Buffer>) -> Payload {
     match *body {
-        Body::Empty => Payload::Empty,
-        Body::Buffer(buffer) => Payload::Buffer(buffer),
-        Body::Atomic { variable, operation } => Payload::Words(operation.to_words(variable)),
-        Body::Unknown(first) => Payload::Words([first, 0, 0]),
-        Body::Fetched(value) => Payload::Words([value, 0, 0]),
+        PacketBody::Empty => Payload::Empty,
+        PacketBody::Buffer(buffer) => Payload::Buffer(buffer),
+        PacketBody::Atomic { variable, operation } => Payload::Words(operation.to_words(variable)),
+        PacketBody::Unknown(first) => Payload::Words([first, 0, 0]),
+        PacketBody::Fetched(value) => Payload::Words([value, 0, 0]),
     }
 }
 
@@ -250,7 +250,7 @@ impl OffloadedNi {
         // A host that waits has been woken, and leaves packets that it does not want now.
         let interrupts_disabled = disabled || self.host_waits;
         let host = HostStatus { packets_processed, interrupts_disabled };
-        watchdog.timeout(now, self.shown, host) == Verdict::Interrupt
+        watchdog.timeout(now, self.shown, host) == WatchdogDecision::Interrupt
     }
 
     /// Sets the NI's timer to the earliest deadline of the watchdog and, where it is the NI's, the

@@ -35,7 +35,7 @@ impl PathChecks {
         self.next = now + period.min(TEND_EVERY);
         let news = link.paths().and_then(|paths| paths.tend(now));
         let Some(PathMtu { to, mtu, job }) = news else { return };
-        // Who cannot be told does not stop the job.
+        // A rank that cannot be told does not stop the job.
         let _ = if mtu < job {
             writeln!(
                 io::stderr(),

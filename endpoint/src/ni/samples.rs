@@ -30,7 +30,7 @@ thread_local! {
 }
 
 /// Report about this thread since it last asked; `None` at first, and where the system does not
-/// say. What it did itself is for the caller to add.
+/// say. The caller adds its own.
 pub(crate) fn fared(now: Nanoseconds) -> Option<Fared> {
     OF_THREAD.with_borrow_mut(|thread| {
         let mut text = [0; 80];

@@ -7,13 +7,13 @@ use crate::ni::offloaded::Side;
 use crate::ni::wait::{Deadline, Look, What};
 use crate::presence::backoff::Step;
 use crate::presence::constants::{LONG_WAIT, LONGEST_SLEEP};
-use crate::presence::sleep::{Effect, Event, Sleep};
+use crate::presence::sleep::{Sleep, SleepEffect, SleepEvent};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use weft_link::Link;
 use weft_link::bell::{Ticket, Waiter};
-use weft_trace::{Named, Recorder, What as Traced, record_text};
+use weft_trace::{NamedThing, Recorder, What as Traced, record_text};
 
 impl<L: Link> Node<L> {
     /// Longest sleep of a thread that waits. An NI apart rings whenever there is something to look
@@ -33,33 +33,37 @@ impl<L: Link> Node<L> {
     pub(crate) fn sleep_unless(&self, step: &mut Look<'_>, limit: Duration) -> Result<Step> {
         let interface = self.interface();
         let sleepers = &interface.attendance.sleepers;
-        let (mut sleep, mut effect) = (Sleep::begin(sleepers), Effect::Arm);
+        let (mut sleep, mut effect) = (Sleep::begin(sleepers), SleepEffect::Arm);
         let (mut ticket, mut found) = (None, Ok(Step::Idle));
         loop {
             let event = match effect {
-                Effect::Arm => {
+                SleepEffect::Arm => {
                     ticket = interface.inner.enter().link.arm(Waiter::Host);
-                    Event::Armed(ticket.is_some())
+                    SleepEvent::Armed(ticket.is_some())
                 }
-                Effect::Look => {
+                SleepEffect::Look => {
                     found = step();
-                    if matches!(found, Ok(Step::Idle)) { Event::FoundNothing } else { Event::Found }
+                    if matches!(found, Ok(Step::Idle)) {
+                        SleepEvent::FoundNothing
+                    } else {
+                        SleepEvent::Found
+                    }
                 }
-                Effect::Sleep => {
+                SleepEffect::Sleep => {
                     if let Some(ticket) = ticket {
                         self.sleep_at_bell(ticket, limit.min(self.longest_sleep()));
                     }
-                    Event::Done
+                    SleepEvent::Done
                 }
-                Effect::Disarm => {
+                SleepEffect::Disarm => {
                     interface.exit_after_sleep();
-                    Event::Done
+                    SleepEvent::Done
                 }
-                Effect::Ring => {
+                SleepEffect::Ring => {
                     interface.attendance.bells.ring(Waiter::Host);
-                    Event::Done
+                    SleepEvent::Done
                 }
-                Effect::Over { has_more } => {
+                SleepEffect::Over { has_more } => {
                     return if has_more { Ok(Step::Progress) } else { found };
                 }
             };
@@ -227,7 +231,7 @@ impl dyn AnyNode + '_ {
         let Some(since) = since else { return waited };
         let time = self.now().saturating_sub(since);
         if let Some(what) = what.filter(|_| time >= LONG_WAIT) {
-            record_text(recorder, Named::Wait, 0, what().subject());
+            record_text(recorder, NamedThing::Wait, 0, what().subject());
         }
         recorder.record(&Traced::WaitEnds);
         waited

@@ -7,7 +7,7 @@ use crate::ni::pause::Pauses;
 use crate::ni::place::{Place, Returns};
 use crate::ni::samples::{LimitFiles, fared};
 use crate::presence::backoff::{Backoff, Budget, Pace, Step, WaitTimes};
-use crate::presence::cell::Shared;
+use crate::presence::cell::Relaxed;
 use crate::presence::constants::LONGEST_NAP;
 use crate::presence::contention::{Contention, Core, Fared, Sampling};
 use crate::presence::polls::Polls;
@@ -79,7 +79,7 @@ pub(crate) struct Waits {
     policy: WaitPolicy,
     start: Instant,
     /// The last verdict about its core.
-    core: Shared<Core>,
+    core: Relaxed<Core>,
     monitor: Mutex<Monitor>,
     sampling: Sampling,
     budget: Budget,
@@ -99,7 +99,7 @@ impl Waits {
         Waits {
             policy,
             start: Instant::now(),
-            core: Shared::new(policy.core),
+            core: Relaxed::new(policy.core),
             monitor: Mutex::new(Monitor {
                 contention: Contention::new(policy.core),
                 limits: None,

@@ -10,7 +10,7 @@ use crate::presence::constants::{
     BESIDE_SLEEPER, DELAY_ON_SHARED_CORES, IDLE_LOOK, INTERRUPT_DELAY, SHORTEST_SLEEP,
 };
 use crate::presence::fallback::{Sleep, Woken};
-use crate::presence::watch::{Act, Event, Found, Host, MemoryWatch, NetworkWatch};
+use crate::presence::watch::{Act, Found, Host, MemoryWatch, NetworkWatch, WatchEvent};
 use slack::Slack;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -132,11 +132,11 @@ impl<L: Link> Watch<L> {
                 self.hear_losses(&mut interrupt);
             }
             let event = match act {
-                Act::Look => Event::Looked(self.look()),
-                Act::Sleep => Event::Woken(self.sleep_armed()),
+                Act::Look => WatchEvent::Looked(self.look()),
+                Act::Sleep => WatchEvent::Woken(self.sleep_armed()),
                 Act::Pause(time) => {
                     self.pause(time);
-                    Event::Paused
+                    WatchEvent::Paused
                 }
                 Act::Interrupt => {
                     self.node
@@ -145,7 +145,7 @@ impl<L: Link> Watch<L> {
                         .fallback
                         .makes_upcalls(self.node.interface().clock.now());
                     self.node.interface().attendance.interrupts.run(&mut interrupt);
-                    Event::Interrupted
+                    WatchEvent::Interrupted
                 }
             };
             act = self.next(event);
@@ -169,7 +169,7 @@ impl<L: Link> Watch<L> {
         self.node.interface().attendance.interrupts.run(interrupt);
     }
 
-    fn next(&mut self, event: Event) -> Act {
+    fn next(&mut self, event: WatchEvent) -> Act {
         let (node, host) = (&self.node, self.node.host());
         match &mut self.machine {
             Machine::Network(machine) => machine.next(event, &host),

@@ -16,7 +16,7 @@
 //! and finds something at every look does not wait at all, and yields once in a [`QUANTUM`]:
 //! whoever is to be answered next may be a rank that does not run meanwhile.
 
-use super::cell::Shared;
+use super::cell::Relaxed;
 use super::constants::{
     LONGEST_ALONE, LOOKS_PER_CLOCK, LOST_SHARE, MOMENT, PATIENCE, QUANTUM, SPIN_AT_ONCE_FOR,
     SPIN_FOR, SPIN_ON_NETWORK_FOR, YIELD_ALONE_FOR, YIELD_FOR, YIELD_ON_SHARED_CORE_FOR,
@@ -84,7 +84,7 @@ pub enum Pace {
 /// whose waits are all short would leave that thread without this core for a time slice, some
 /// milliseconds, in which the queues that it serves overflow; TCP's packets are in them too.
 #[derive(Default)]
-struct SpinTime(Shared<u64>);
+struct SpinTime(Relaxed<u64>);
 
 impl SpinTime {
     /// Adds a spin; true if a yield is due. Threads that add at once may miss some.
@@ -100,12 +100,12 @@ impl SpinTime {
 /// waits. Threads that count at once may miss some.
 struct CoreTime {
     /// Begin of the quantum, in nanoseconds from the start; [`u64::MAX`] if it has not begun.
-    began: Shared<u64>,
+    began: Relaxed<u64>,
 }
 
 impl CoreTime {
     fn new() -> Self {
-        CoreTime { began: Shared::new(u64::MAX) }
+        CoreTime { began: Relaxed::new(u64::MAX) }
     }
 
     /// True if the quantum is over, and a new one begins; `now` is the time from the start.

@@ -7,7 +7,7 @@ use weft_wire::Rank;
 
 /// Word of the layer above on the packet that it launches next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Hint {
+pub enum FlushHint {
     /// Nothing.
     Nothing,
     /// More follow at once, with which it leaves.
@@ -29,7 +29,7 @@ pub enum Leaves {
     WithNext,
 }
 
-impl Bits for Hint {
+impl Bits for FlushHint {
     #[inline(always)]
     fn to_bits(self) -> u64 {
         self as u64
@@ -38,10 +38,10 @@ impl Bits for Hint {
     #[inline(always)]
     fn of_bits(bits: u64) -> Self {
         match bits {
-            1 => Hint::More,
-            2 => Hint::Last,
-            3 => Hint::Aside,
-            _ => Hint::Nothing,
+            1 => FlushHint::More,
+            2 => FlushHint::Last,
+            3 => FlushHint::Aside,
+            _ => FlushHint::Nothing,
         }
     }
 }
@@ -74,16 +74,16 @@ impl Coalescing {
     /// Records a packet to `to`, or to several ranks. Of one that is said to be the last nothing
     /// follows for the next.
     #[inline]
-    pub fn launched(&mut self, hint: Hint, to: Option<Rank>, now: Nanoseconds) -> Leaves {
+    pub fn launched(&mut self, hint: FlushHint, to: Option<Rank>, now: Nanoseconds) -> Leaves {
         match hint {
-            Hint::More => Leaves::WithNext,
-            Hint::Last => Leaves::AtOnce,
-            Hint::Aside => Leaves::Soon,
-            Hint::Nothing if self.follows(to, now) => {
+            FlushHint::More => Leaves::WithNext,
+            FlushHint::Last => Leaves::AtOnce,
+            FlushHint::Aside => Leaves::Soon,
+            FlushHint::Nothing if self.follows(to, now) => {
                 self.has_packets = true;
                 Leaves::Soon
             }
-            Hint::Nothing => Leaves::AtOnce,
+            FlushHint::Nothing => Leaves::AtOnce,
         }
     }
 
@@ -112,9 +112,9 @@ impl Coalescing {
 
     /// Records that the program has given a packet back, after a hint.
     #[inline]
-    pub fn released(&mut self, hint: Hint, has_more: impl FnOnce() -> bool) -> Leaves {
+    pub fn released(&mut self, hint: FlushHint, has_more: impl FnOnce() -> bool) -> Leaves {
         match hint {
-            Hint::More => Leaves::WithNext,
+            FlushHint::More => Leaves::WithNext,
             _ => self.has_found(has_more),
         }
     }

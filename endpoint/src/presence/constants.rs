@@ -102,13 +102,13 @@ pub const LONG_WAIT: Duration = Duration::from_micros(10);
 pub const OBSERVE_EVERY: Nanoseconds = 5_000_000;
 /// Nanoseconds between them after a look that took long ([`LONGEST_ALONE`]).
 pub const OBSERVE_AT_ONCE: Nanoseconds = 500_000;
-/// One part of the time in so many, of [`WINDOW`] at least, from which on delays count. One alone
+/// One part in this number of a time, of [`WINDOW`] at least, from which on delays count. One alone
 /// was delayed for 20 us of 5 ms, one beside a spinner for 4 of 9 ms.
 pub const DELAY_SHARE: u64 = 10;
-/// One part of the time in so many, from which on it counts that it was stolen.
+/// One part in this number of a time, from which on it counts that it was stolen.
 pub const STOLEN_SHARE: u64 = 10;
-/// One yield in so many, from which on it counts that others ran: beside a rank that yields each
-/// did (48 of 48), alone one of 48.
+/// One yield in this number, from which on it counts that others ran: beside a rank that yields
+/// each did (48 of 48), alone one of 48.
 pub const YIELDS_SHARE: u64 = 4;
 /// ... and the fewest yields that count.
 pub const FEWEST_YIELDS: u64 = 8;

@@ -13,7 +13,7 @@
 //! nobody, and so it is held; each time that the evidence comes back at once it is held for twice
 //! as long.
 
-use super::cell::{Bits, Shared};
+use super::cell::{Bits, Relaxed};
 use super::constants::{
     DELAY_SHARE, FEWEST_YIELDS, LIMITS_EVERY, LONGEST_ALONE, LONGEST_HOLD, OBSERVE_AT_ONCE,
     OBSERVE_EVERY, SHORTEST_HOLD, SLICE, STOLEN_SHARE, TIME_PER_YIELD, WAKE_UP, WINDOW,
@@ -56,9 +56,9 @@ impl Bits for Core {
 /// that count at once may miss some.
 #[derive(Default)]
 pub(crate) struct Sampling {
-    at: Shared<Nanoseconds>,
-    yields: Shared<u64>,
-    sleeps: Shared<u64>,
+    at: Relaxed<Nanoseconds>,
+    yields: Relaxed<u64>,
+    sleeps: Relaxed<u64>,
 }
 
 impl Sampling {
@@ -226,8 +226,8 @@ impl Contention {
     }
 }
 
-/// True if others ran whenever the thread yielded. Who yields or sleeps beside it delays it by
-/// little, and still has to wait for it.
+/// True if others ran whenever the thread yielded. A thread that yields or sleeps beside it delays
+/// it by little, and still has to wait for it.
 fn is_joined(Fared { time, slices, yields, sleeps, .. }: Fared) -> bool {
     let others = slices.saturating_sub(sleeps);
     yields >= FEWEST_YIELDS.max(time / TIME_PER_YIELD) && others >= yields / YIELDS_SHARE

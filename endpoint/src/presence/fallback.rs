@@ -16,7 +16,7 @@
 //! Changed inside the node's lock by visits, and outside of it by the upcall thread: of a visit and
 //! an end of a sleep at once either is as good.
 
-use super::cell::Shared;
+use super::cell::Relaxed;
 use super::constants::{
     IDLE_LOOK, LATE, LONGEST_PUT_OFF, LONGEST_WAIT, PATIENT_TICK, PUNCTUAL_FOR, RENEWED_AFTER,
 };
@@ -29,30 +29,30 @@ use weft_link::clock::Nanoseconds;
 #[derive(Clone, Hash, Debug)]
 pub struct TimerFallback {
     /// True if there is an upcall thread.
-    is_watched: Shared<bool>,
+    is_watched: Relaxed<bool>,
     /// Time of the upcall thread's next look; 0 while it is awake, or there is none.
-    looks_at: Shared<Nanoseconds>,
+    looks_at: Relaxed<Nanoseconds>,
     /// Time from which on visits put that look off; 0 if none has yet, [`u64::MAX`] while the
     /// thread is awake, or there is none.
-    put_off_from: Shared<Nanoseconds>,
+    put_off_from: Relaxed<Nanoseconds>,
     /// True if the link has a timer that rings the upcall thread.
-    has_timer: Shared<bool>,
+    has_timer: Relaxed<bool>,
     /// Time without the program after which the upcall thread sees to the node, unless it is
     /// patient.
     usual_tick: Nanoseconds,
     /// True for a program that takes its packets by polls.
-    is_patient: Shared<bool>,
+    is_patient: Relaxed<bool>,
     /// True if that look is to send what is held back.
-    looks_for_held: Shared<bool>,
+    looks_for_held: Relaxed<bool>,
     /// Time at which the link's timer rings. If that is not the time of the look, the thread sees
     /// to that itself: visits have put the look off and left the timer, which rings too early.
-    rings_at: Shared<Nanoseconds>,
+    rings_at: Relaxed<Nanoseconds>,
     /// Time since which the program has talked: that of the first look that it put off.
-    talks_since: Shared<Nanoseconds>,
+    talks_since: Relaxed<Nanoseconds>,
     /// True if the link's timer is dear to set, and the look is later than it might be for that.
-    is_late: Shared<bool>,
+    is_late: Relaxed<bool>,
     /// Time until which looks are punctual.
-    punctual_until: Shared<Nanoseconds>,
+    punctual_until: Relaxed<Nanoseconds>,
     planted: Planted,
 }
 
@@ -87,17 +87,17 @@ impl TimerFallback {
     /// One for a protocol whose acknowledgements may wait for so long. There is no thread yet.
     pub fn new(acknowledge_after: Nanoseconds) -> Self {
         TimerFallback {
-            is_watched: Shared::default(),
-            looks_at: Shared::default(),
-            put_off_from: Shared::new(u64::MAX),
-            has_timer: Shared::default(),
+            is_watched: Relaxed::default(),
+            looks_at: Relaxed::default(),
+            put_off_from: Relaxed::new(u64::MAX),
+            has_timer: Relaxed::default(),
             usual_tick: 2 * acknowledge_after,
-            is_patient: Shared::default(),
-            looks_for_held: Shared::default(),
-            rings_at: Shared::default(),
-            talks_since: Shared::default(),
-            is_late: Shared::default(),
-            punctual_until: Shared::default(),
+            is_patient: Relaxed::default(),
+            looks_for_held: Relaxed::default(),
+            rings_at: Relaxed::default(),
+            talks_since: Relaxed::default(),
+            is_late: Relaxed::default(),
+            punctual_until: Relaxed::default(),
             planted: Planted::default(),
         }
     }

@@ -9,7 +9,7 @@
 //! them; and for a moment only, because it may wait for something besides packets.
 
 use super::backoff::{Pace, patience};
-use super::cell::Shared;
+use super::cell::Relaxed;
 use super::constants::{
     AT_ONCE, ENTRIES_PER_LOOK, LONGEST_POLL, PAUSE_WITHIN, POLLS_PER_PAUSE,
     POLLS_PER_PAUSE_ON_SHARED_CORE, PROBE_EVERY, REFRESHED, UNTOLD, YIELD_ALONE_FOR,
@@ -21,19 +21,19 @@ use std::time::Duration;
 #[derive(Default)]
 pub struct Polls {
     /// Begin of the wait.
-    since: Shared<u64>,
+    since: Relaxed<u64>,
     /// End of the last yield, and of the last pause.
-    yielded: Shared<u64>,
-    paused: Shared<u64>,
+    yielded: Relaxed<u64>,
+    paused: Relaxed<u64>,
     /// Polls from that on until the next pause.
-    count: Shared<u32>,
+    count: Relaxed<u32>,
 }
 
 impl Polls {
     /// The next action, after as many polls in vain as the last pause said.
     pub fn pace(&self, now: Duration, begins: bool, core: Core) -> Pace {
         let polls = self.count.get();
-        let ago = |time: &Shared<u64>| now.saturating_sub(Duration::from_nanos(time.get()));
+        let ago = |time: &Relaxed<u64>| now.saturating_sub(Duration::from_nanos(time.get()));
         // A program that does other things between its polls is left alone.
         if begins || ago(&self.paused) > LONGEST_POLL * polls {
             self.since.set(now.as_nanos() as u64);
@@ -91,9 +91,9 @@ fn patience_of_polls(core: Core) -> Duration {
 /// Empty polls until the next pause. Threads that poll at once may miss some.
 #[derive(Default)]
 pub struct Countdown {
-    left: Shared<u32>,
+    left: Relaxed<u32>,
     /// Those between two pauses, but for the one that pauses.
-    in_row: Shared<u32>,
+    in_row: Relaxed<u32>,
 }
 
 impl Countdown {
@@ -139,11 +139,11 @@ const BUSY: u32 = 2;
 /// already. So does one for which an entry waits, once in [`ENTRIES_PER_LOOK`].
 #[derive(Default)]
 pub struct Reads {
-    state: Shared<u32>,
+    state: Relaxed<u32>,
     /// Time of the last end of a wait, in nanoseconds.
-    ended: Shared<u64>,
+    ended: Relaxed<u64>,
     /// Reads of entries that wait.
-    entries: Shared<u32>,
+    entries: Relaxed<u32>,
 }
 
 impl Reads {
@@ -181,7 +181,7 @@ impl Reads {
 
 /// Change of the published wait of a program whose polls are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Notice {
+pub enum PollNotice {
     /// Nothing yet.
     None,
     /// That it has looked again.
@@ -194,14 +194,14 @@ pub enum Notice {
 #[derive(Default)]
 pub struct Untold {
     /// Time of the first poll, in nanoseconds.
-    since: Shared<u64>,
+    since: Relaxed<u64>,
     /// Time at which others were told last what it waits for; 0 if they were not.
-    told_at: Shared<u64>,
+    told_at: Relaxed<u64>,
 }
 
 impl Untold {
     /// The program pauses after polls in vain, for the first time if they begin.
-    pub fn pauses(&self, begins: bool, now: Duration) -> Notice {
+    pub fn pauses(&self, begins: bool, now: Duration) -> PollNotice {
         let now = now.as_nanos() as u64;
         if begins {
             self.since.set(now);
@@ -209,13 +209,13 @@ impl Untold {
         let ago = |time: u64| Duration::from_nanos(now.saturating_sub(time));
         let told_at = self.told_at.get();
         if ago(self.since.get()) < UNTOLD {
-            return Notice::None;
+            return PollNotice::None;
         }
         if told_at > 0 && ago(told_at) < REFRESHED {
-            return Notice::Looks;
+            return PollNotice::Looks;
         }
         self.told_at.set(now.max(1));
-        Notice::What
+        PollNotice::What
     }
 
     /// True if others were told something, which is over.

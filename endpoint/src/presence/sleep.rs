@@ -15,7 +15,7 @@ use super::planted::{Bug, Planted};
 
 /// Next thing that the thread is to do; [`Sleep::next`] is told its outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Effect {
+pub enum SleepEffect {
     /// Arm the bell.
     Arm,
     /// Look for the last time at what is waited for.
@@ -35,7 +35,7 @@ pub enum Effect {
 
 /// Outcome of an effect.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Event {
+pub enum SleepEvent {
     /// It is done: slept, disarmed, rung.
     Done,
     /// The bell is armed; or not, because packets are there.
@@ -49,57 +49,57 @@ pub enum Event {
 /// A sleep, with the number of polls that had skipped packets when its bell was armed.
 #[derive(Clone, Hash, Debug)]
 pub struct Sleep {
-    stage: Effect,
+    stage: SleepEffect,
     skipped: u32,
     has_more: bool,
     planted: Planted,
 }
 
 impl Sleep {
-    /// A sleep of the calling thread; the first effect is [`Effect::Arm`].
+    /// A sleep of the calling thread; the first effect is [`SleepEffect::Arm`].
     pub fn begin(sleepers: &Sleepers) -> Self {
         sleepers.announce();
-        Sleep { stage: Effect::Arm, skipped: 0, has_more: false, planted: Planted::default() }
+        Sleep { stage: SleepEffect::Arm, skipped: 0, has_more: false, planted: Planted::default() }
     }
 
     /// The effect after `event`.
-    pub fn next(&mut self, event: Event, sleepers: &Sleepers) -> Effect {
+    pub fn next(&mut self, event: SleepEvent, sleepers: &Sleepers) -> SleepEffect {
         self.stage = match (self.stage, event) {
-            (Effect::Arm, Event::Armed(false)) => {
+            (SleepEffect::Arm, SleepEvent::Armed(false)) => {
                 self.has_more = true;
                 self.leave(sleepers)
             }
-            (Effect::Arm, _) => {
+            (SleepEffect::Arm, _) => {
                 self.skipped = sleepers.skipped();
-                Effect::Look
+                SleepEffect::Look
             }
-            (Effect::Look, Event::FoundNothing) => {
+            (SleepEffect::Look, SleepEvent::FoundNothing) => {
                 self.has_more = sleepers.may_have_missed(self.skipped);
-                if self.has_more { Effect::Disarm } else { self.fall_asleep(sleepers) }
+                if self.has_more { SleepEffect::Disarm } else { self.fall_asleep(sleepers) }
             }
-            (Effect::Look, _) => Effect::Disarm,
-            (Effect::Sleep, _) => {
+            (SleepEffect::Look, _) => SleepEffect::Disarm,
+            (SleepEffect::Sleep, _) => {
                 sleepers.wait_at_bell(false);
-                Effect::Disarm
+                SleepEffect::Disarm
             }
-            (Effect::Disarm, _) => self.leave(sleepers),
-            (Effect::Ring | Effect::Over { .. }, _) => self.over(),
+            (SleepEffect::Disarm, _) => self.leave(sleepers),
+            (SleepEffect::Ring | SleepEffect::Over { .. }, _) => self.over(),
         };
         self.stage
     }
 
-    fn fall_asleep(&self, sleepers: &Sleepers) -> Effect {
+    fn fall_asleep(&self, sleepers: &Sleepers) -> SleepEffect {
         sleepers.wait_at_bell(true);
-        Effect::Sleep
+        SleepEffect::Sleep
     }
 
-    fn leave(&self, sleepers: &Sleepers) -> Effect {
+    fn leave(&self, sleepers: &Sleepers) -> SleepEffect {
         let rings = sleepers.leave() && !self.planted.strikes(Bug::LoseRing);
-        if rings { Effect::Ring } else { self.over() }
+        if rings { SleepEffect::Ring } else { self.over() }
     }
 
-    fn over(&self) -> Effect {
-        Effect::Over { has_more: self.has_more }
+    fn over(&self) -> SleepEffect {
+        SleepEffect::Over { has_more: self.has_more }
     }
 
     /// Makes the mistake, at each opportunity.

@@ -47,7 +47,7 @@ pub enum Act {
 
 /// Outcome of an act.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Event {
+pub enum WatchEvent {
     /// It has looked.
     Looked(Found),
     /// A sleep is over.

@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use weft_link::memory::NAME_BYTES as NAMED;
-use weft_wire::place::{Kind, PlaceHeader};
+use weft_wire::place::{PlaceHeader, PlaceKind};
 
 /// Notifications that a queue holds before its senders have to wait.
 const QUEUE_SLOTS: usize = 1024;
@@ -109,7 +109,7 @@ impl Puts<'_> {
         let offered = self.0.connections.enter().receives.offer(to, bytes, rights, receiving);
         let connection = offered.ok_or_else(|| refuse("this rank has 65,536 already"))?;
         let (offset, length, word) = (bytes as u64, name.len() as u32, rights.to_word());
-        let header = PlaceHeader { kind: Kind::Offer, connection, offset, length, word };
+        let header = PlaceHeader { kind: PlaceKind::Offer, connection, offset, length, word };
         packet.put(&header.emit())?.put(name.as_bytes())?;
         packet.put(named.as_ref().map_or(&[], |named| named))?;
         packet.unicast_put(to)?;
@@ -229,7 +229,7 @@ impl Drop for ReceiveBuffer {
         let withdrawn = state.receives.withdraw(self.connection);
         drop(state);
         if withdrawn.is_some() && self.stage.load(Ordering::Acquire) != stage::CLOSED {
-            let header = PlaceHeader::new(Kind::Withdraw, self.connection);
+            let header = PlaceHeader::new(PlaceKind::Withdraw, self.connection);
             self.handle.owe(self.peer, Owed::Header(header));
         }
     }

@@ -6,7 +6,7 @@ use super::memory::{GetBuffer, RemoteMemory};
 use super::state::{Offer, Outcome, Owed, PendingGet, Sending};
 use super::table::Rights;
 use crate::handle::Handle;
-use crate::presence::coalescing::Hint;
+use crate::presence::coalescing::FlushHint;
 use crate::send::SendPacket;
 use crate::{Error, Rank, Result, Upcalls};
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use weft_link::clock::Work;
-use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
+use weft_wire::place::{self, PlaceHeader, PlaceKind, Refusal};
 
 /// Smallest put, in bytes, that is copied straight into mapped memory: a packet takes two copies,
 /// but carries short puts with their notification.
@@ -78,7 +78,7 @@ impl Puts<'_> {
         let remote = memory.and_then(attach).map(|memory| RemoteMemory::new(memory, bytes));
         let shared = Arc::new(Sending { refused: AtomicU32::new(0) });
         self.0.connections.enter().sends.insert((to, connection), Arc::clone(&shared));
-        self.0.owe(to, Owed::Header(PlaceHeader::new(Kind::Accept, connection)));
+        self.0.owe(to, Owed::Header(PlaceHeader::new(PlaceKind::Accept, connection)));
         let (handle, name) = (self.0.clone(), name.into());
         let under_way = 0..0;
         Ok(Connection { handle, name, to, connection, bytes, rights, shared, remote, under_way })
@@ -126,7 +126,7 @@ impl Connection {
         // One packet, which no direct copy can overtake.
         if self.remote.is_none() && bytes.len() <= self.handle.max_payload_to(self.to) - place::SIZE
         {
-            return self.launch(Kind::PutNotify, offset, bytes, (bytes.len() as u32, word));
+            return self.launch(PlaceKind::PutNotify, offset, bytes, (bytes.len() as u32, word));
         }
         let length = u32::try_from(bytes.len()).map_err(|_| self.outside(offset, bytes.len()))?;
         self.send(offset, bytes, Some((length, word)))
@@ -182,7 +182,7 @@ impl Connection {
         if self.remote.is_some() && !bytes.is_empty() {
             if bytes.len() >= DIRECT_FROM && self.write(offset, bytes)? {
                 let end = offset + bytes.len();
-                return notice.map_or(Ok(()), |it| self.launch(Kind::PutNotify, end, &[], it));
+                return notice.map_or(Ok(()), |it| self.launch(PlaceKind::PutNotify, end, &[], it));
             }
             self.packets_are_under_way(offset, bytes.len());
         }
@@ -192,17 +192,17 @@ impl Connection {
         // Packets travel together as long as more follow.
         while rest.len() > most {
             let (now, later) = rest.split_at(most);
-            self.handle.node.attendance().hint.set(Hint::More);
-            self.launch(Kind::Put, at, now, (0, 0))?;
+            self.handle.node.attendance().hint.set(FlushHint::More);
+            self.launch(PlaceKind::Put, at, now, (0, 0))?;
             (at, rest) = (at + most, later);
         }
         if at > offset {
-            self.handle.node.attendance().hint.set(Hint::Last);
+            self.handle.node.attendance().hint.set(FlushHint::Last);
         }
         match notice {
-            Some(notice) => self.launch(Kind::PutNotify, at, rest, notice),
+            Some(notice) => self.launch(PlaceKind::PutNotify, at, rest, notice),
             None if rest.is_empty() => Ok(()),
-            None => self.launch(Kind::Put, at, rest, (0, 0)),
+            None => self.launch(PlaceKind::Put, at, rest, (0, 0)),
         }
     }
 
@@ -236,7 +236,13 @@ impl Connection {
     }
 
     #[inline(always)]
-    fn launch(&self, kind: Kind, offset: usize, bytes: &[u8], notice: (u32, u32)) -> Result<()> {
+    fn launch(
+        &self,
+        kind: PlaceKind,
+        offset: usize,
+        bytes: &[u8],
+        notice: (u32, u32),
+    ) -> Result<()> {
         let (length, word) = notice;
         let connection = self.connection;
         let header = PlaceHeader { kind, connection, offset: offset as u64, length, word };
@@ -279,7 +285,8 @@ impl Drop for Connection {
     fn drop(&mut self) {
         self.handle.connections.enter().sends.remove(&(self.to, self.connection));
         if self.shared.refused.load(Ordering::Acquire) == 0 {
-            self.handle.owe(self.to, Owed::Header(PlaceHeader::new(Kind::Close, self.connection)));
+            self.handle
+                .owe(self.to, Owed::Header(PlaceHeader::new(PlaceKind::Close, self.connection)));
         }
     }
 }
@@ -306,7 +313,7 @@ impl Gets<'_> {
         drop(state);
         self.numbers.push_back(word);
         let (connection, offset) = (*connection, offset as u64);
-        let header = PlaceHeader { kind: Kind::Get, connection, offset, length, word };
+        let header = PlaceHeader { kind: PlaceKind::Get, connection, offset, length, word };
         packet.put(&header.emit())?;
         packet.unicast_put(*to)
     }

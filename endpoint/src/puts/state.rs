@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use weft_link::memory::NAME_BYTES as NAMED;
 use weft_wire::Rank;
-use weft_wire::place::{Kind, PlaceHeader, Refusal};
+use weft_wire::place::{PlaceHeader, PlaceKind, Refusal};
 
 /// Offers of one rank that may wait here to be taken.
 pub(crate) const OFFERS_WAITING: usize = 4096;
@@ -100,7 +100,7 @@ impl Owed {
     fn limit(&self) -> Option<usize> {
         match self {
             Owed::Answer(_) => Some(REPLIES_OWED),
-            Owed::Header(header) => (header.kind == Kind::Refused).then_some(REFUSALS_OWED),
+            Owed::Header(header) => (header.kind == PlaceKind::Refused).then_some(REFUSALS_OWED),
         }
     }
 }
@@ -142,10 +142,10 @@ impl Connections {
     #[inline]
     pub fn arrived(&mut self, from: Rank, packet: &[u8]) -> FollowUp {
         let Some((header, bytes)) = PlaceHeader::parse(packet) else {
-            return self.refuse(&PlaceHeader::new(Kind::Put, u32::MAX), Refusal::Malformed);
+            return self.refuse(&PlaceHeader::new(PlaceKind::Put, u32::MAX), Refusal::Malformed);
         };
         let done = match header.kind {
-            Kind::Put | Kind::PutNotify => self.put(from, &header, bytes),
+            PlaceKind::Put | PlaceKind::PutNotify => self.put(from, &header, bytes),
             _ => self.other(from, &header, bytes),
         };
         done.unwrap_or_else(|refusal| self.refuse(&header, refusal))
@@ -156,10 +156,10 @@ impl Connections {
         let (admitted, at) = self.receives.admit(from, header, bytes.len())?;
         let buffer = &mut admitted.buffer;
         let observer = match (&buffer.observer, header.kind) {
-            (Some(_), Kind::Put) => None,
+            (Some(_), PlaceKind::Put) => None,
             (Some(observer), _) => Some(observer),
-            (None, Kind::Put) if *buffer.sender.get_or_insert(from) == from => None,
-            (None, Kind::Put) => return Err(Refusal::NoConnection),
+            (None, PlaceKind::Put) if *buffer.sender.get_or_insert(from) == from => None,
+            (None, PlaceKind::Put) => return Err(Refusal::NoConnection),
             (None, _) => return Err(Refusal::Rights),
         };
         buffer.memory.write(at, bytes);
@@ -181,23 +181,23 @@ impl Connections {
     ) -> Result<FollowUp, Refusal> {
         let connection = header.connection;
         match header.kind {
-            Kind::Offer => self.offered(from, header, bytes)?,
-            Kind::Accept => {
+            PlaceKind::Offer => self.offered(from, header, bytes)?,
+            PlaceKind::Accept => {
                 let admitted = self.receives.find(from, connection)?;
                 let observer = admitted.buffer.observer.as_ref().ok_or(Refusal::NoConnection)?;
                 observer.stage.store(stage::OPEN, Ordering::Release);
                 admitted.buffer.memory.taken();
                 admitted.open = true;
             }
-            Kind::Close => {
+            PlaceKind::Close => {
                 let admitted = self.receives.find(from, connection)?;
                 let observer = admitted.buffer.observer.as_ref().ok_or(Refusal::NoConnection)?;
                 if std::mem::take(&mut admitted.open) {
                     return Ok(closed(from, connection, observer));
                 }
             }
-            Kind::Withdraw => self.end_sending(from, connection, Refusal::Closed),
-            Kind::Refused => {
+            PlaceKind::Withdraw => self.end_sending(from, connection, Refusal::Closed),
+            PlaceKind::Refused => {
                 let why = Refusal::from_number(header.word).unwrap_or(Refusal::Malformed);
                 self.end_sending(from, connection, why);
                 if !self.sends.contains_key(&(from, connection)) {
@@ -205,12 +205,12 @@ impl Connections {
                     self.landing_refused = Some(refused);
                 }
             }
-            Kind::Get => {
+            PlaceKind::Get => {
                 self.receives.admit(from, header, 0)?;
                 return Ok(FollowUp::Reply(Owed::Answer(*header)));
             }
-            Kind::Got => self.answered(from, header, bytes)?,
-            Kind::Put | Kind::PutNotify => {}
+            PlaceKind::Got => self.answered(from, header, bytes)?,
+            PlaceKind::Put | PlaceKind::PutNotify => {}
         }
         Ok(FollowUp::Wake)
     }
@@ -323,11 +323,17 @@ impl Connections {
     fn refuse(&mut self, header: &PlaceHeader, why: Refusal) -> FollowUp {
         self.refusals += 1;
         match header.kind {
-            Kind::Put | Kind::PutNotify | Kind::Get | Kind::Offer | Kind::Accept => {
-                let refused = PlaceHeader { kind: Kind::Refused, word: why as u32, ..*header };
+            PlaceKind::Put
+            | PlaceKind::PutNotify
+            | PlaceKind::Get
+            | PlaceKind::Offer
+            | PlaceKind::Accept => {
+                let refused = PlaceHeader { kind: PlaceKind::Refused, word: why as u32, ..*header };
                 FollowUp::Reply(Owed::Header(refused))
             }
-            Kind::Close | Kind::Withdraw | Kind::Refused | Kind::Got => FollowUp::Nothing,
+            PlaceKind::Close | PlaceKind::Withdraw | PlaceKind::Refused | PlaceKind::Got => {
+                FollowUp::Nothing
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 //! packet for a connection that was closed finds no other.
 
 use weft_wire::Rank;
-use weft_wire::place::{Kind, PlaceHeader, Refusal};
+use weft_wire::place::{PlaceHeader, PlaceKind, Refusal};
 
 /// Receive buffers that a rank can have at once.
 const LIMIT: usize = 1 << 16;
@@ -142,14 +142,14 @@ impl<B> Table<B> {
         let admitted = self.find(from, header.connection)?;
         let (length, right) = match header.kind {
             // An empty get only asks if all before it is done.
-            Kind::Get if header.length == 0 => (0, true),
-            Kind::Get => (header.length as usize, admitted.rights.get),
+            PlaceKind::Get if header.length == 0 => (0, true),
+            PlaceKind::Get => (header.length as usize, admitted.rights.get),
             _ => (size, admitted.rights.put),
         };
         let at = usize::try_from(header.offset).map_err(|_| Refusal::Bounds)?;
         let inside = at.checked_add(length).is_some_and(|end| end <= admitted.bytes);
         // The bytes that the notification names were all put before it, or with it.
-        let whole = header.kind != Kind::PutNotify
+        let whole = header.kind != PlaceKind::PutNotify
             || (size..=at.saturating_add(size)).contains(&(header.length as usize));
         match () {
             () if !admitted.open => Err(Refusal::NoConnection),

@@ -9,7 +9,7 @@ use crate::receive::KeptPacket;
 use crate::send::SendPacket;
 use crate::{Arrival, Endpoint, Handler, Result, Verdict, WeakEndpoint};
 use std::sync::Arc;
-use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
+use weft_wire::place::{self, PlaceHeader, PlaceKind, Refusal};
 use weft_wire::{Protocol, Rank};
 
 /// Handler to which a node gives the packets of puts and gets.
@@ -134,14 +134,14 @@ impl Handle {
         let mut state = self.connections.enter();
         let refused = match state.receives.admit(to, question, 0) {
             Ok((admitted, at)) if length + place::SIZE <= self.max_payload_to(to) => {
-                packet.put(&PlaceHeader { kind: Kind::Got, ..*question }.emit())?;
+                packet.put(&PlaceHeader { kind: PlaceKind::Got, ..*question }.emit())?;
                 return packet.put(admitted.buffer.memory.slice(at, length));
             }
             Ok(_) => Refusal::Malformed,
             Err(refusal) => refusal,
         };
         drop(state);
-        let refused = PlaceHeader { kind: Kind::Refused, word: refused as u32, ..*question };
+        let refused = PlaceHeader { kind: PlaceKind::Refused, word: refused as u32, ..*question };
         packet.put(&refused.emit())
     }
 }

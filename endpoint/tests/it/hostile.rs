@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use weft_datagram::seal::Refused;
+use weft_datagram::seal::FrameRefused;
 use weft_endpoint::{Packets, Rank};
 use weft_protocol::Preset;
 use weft_threads::{Attack, Between, Job, Tap, Weather};
@@ -74,7 +74,7 @@ fn strangers_are_refused_and_everything_real_arrives() {
 /// Checks that the refused frames are those of the adversaries, by kind: no more, unless the
 /// weather did it, and fewer only by those for which the kernel had no room.
 fn judge(tap: &Tap, weather: Weather) {
-    let refused = |reason: Refused| -> u64 {
+    let refused = |reason: FrameRefused| -> u64 {
         tap.counters().iter().map(|counters| counters.refused.of(reason)).sum()
     };
     for kind in Attack::ALL {

@@ -7,7 +7,7 @@ use weft_endpoint::fuzzing::send_placed;
 use weft_endpoint::{Error, Packets, Rank, ReceiveBuffer, Refusal, Rights};
 use weft_protocol::Preset;
 use weft_threads::{Gate, Job};
-use weft_wire::place::{Kind, PlaceHeader};
+use weft_wire::place::{PlaceHeader, PlaceKind};
 
 /// Shared memory, UDP and, where it may be had, AF_XDP.
 fn jobs() -> impl Iterator<Item = Job> {
@@ -16,7 +16,7 @@ fn jobs() -> impl Iterator<Item = Job> {
 }
 
 /// The bytes of a placed packet that says `connection`, or the landing of that number.
-fn forged(kind: Kind, connection: u32, offset: u64, length: u32, bytes: &[u8]) -> Vec<u8> {
+fn forged(kind: PlaceKind, connection: u32, offset: u64, length: u32, bytes: &[u8]) -> Vec<u8> {
     let header = PlaceHeader { kind, connection, offset, length, word: 0 };
     [&header.emit()[..], bytes].concat()
 }
@@ -24,28 +24,28 @@ fn forged(kind: Kind, connection: u32, offset: u64, length: u32, bytes: &[u8]) -
 /// Packets of a hostile rank: each is refused.
 fn attacks(own: u32, others: u32) -> Vec<Vec<u8>> {
     let evil = [0xEE; 64];
-    let of_no_kind = |kind: u8| [&[kind], &forged(Kind::Put, own, 0, 0, &evil)[1..]].concat();
+    let of_no_kind = |kind: u8| [&[kind], &forged(PlaceKind::Put, own, 0, 0, &evil)[1..]].concat();
     vec![
         // Past the end, at the end, around the end of the address space.
-        forged(Kind::Put, own, 128, 0, &evil),
-        forged(Kind::Put, own, 65, 0, &evil),
-        forged(Kind::Put, own, u64::MAX - 10, 0, &evil),
-        forged(Kind::PutNotify, own, 64, 200, &evil),
-        forged(Kind::PutNotify, own, 0, 1, &evil),
+        forged(PlaceKind::Put, own, 128, 0, &evil),
+        forged(PlaceKind::Put, own, 65, 0, &evil),
+        forged(PlaceKind::Put, own, u64::MAX - 10, 0, &evil),
+        forged(PlaceKind::PutNotify, own, 64, 200, &evil),
+        forged(PlaceKind::PutNotify, own, 0, 1, &evil),
         // Another rank's buffer, and such as no rank has.
-        forged(Kind::Put, others, 0, 0, &evil),
-        forged(Kind::PutNotify, others, 0, 64, &evil),
-        forged(Kind::Get, others, 0, 64, &[]),
-        forged(Kind::Put, 77, 0, 0, &evil),
-        forged(Kind::Put, own | 1 << 16, 0, 0, &evil),
-        forged(Kind::Put, u32::MAX, 0, 0, &evil),
+        forged(PlaceKind::Put, others, 0, 0, &evil),
+        forged(PlaceKind::PutNotify, others, 0, 64, &evil),
+        forged(PlaceKind::Get, others, 0, 64, &[]),
+        forged(PlaceKind::Put, 77, 0, 0, &evil),
+        forged(PlaceKind::Put, own | 1 << 16, 0, 0, &evil),
+        forged(PlaceKind::Put, u32::MAX, 0, 0, &evil),
         // Not its right.
-        forged(Kind::Get, own, 0, 64, &[]),
+        forged(PlaceKind::Get, own, 0, 64, &[]),
         // No placed packets at all.
         of_no_kind(0),
         of_no_kind(200),
         vec![],
-        vec![Kind::Put as u8; 23],
+        vec![PlaceKind::Put as u8; 23],
     ]
 }
 
@@ -103,14 +103,14 @@ fn hostile(packets: &Packets, gate: &Gate) {
         send_placed(packets, Rank(0), &attack).unwrap();
     }
     // An answer to no request is ignored.
-    send_placed(packets, Rank(0), &forged(Kind::Got, 0, 0, 0, &[0xEE; 8])).unwrap();
+    send_placed(packets, Rank(0), &forged(PlaceKind::Got, 0, 0, 0, &[0xEE; 8])).unwrap();
     packets.poll_until(|| buffer.put(0, &[]).is_err()).unwrap();
     let why = Refusal::Bounds;
     let told = Error::Refused { name: "buffer".into(), rank: Rank(0), why };
     assert_eq!(buffer.put(0, &[1]), Err(told));
     gate.pass(packets);
     gate.pass(packets);
-    send_placed(packets, Rank(0), &forged(Kind::Put, 0, 0, 0, &[0xEE; 64])).unwrap();
+    send_placed(packets, Rank(0), &forged(PlaceKind::Put, 0, 0, 0, &[0xEE; 64])).unwrap();
     gate.pass(packets);
 }
 

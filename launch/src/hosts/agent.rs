@@ -23,7 +23,7 @@ use crate::hosts::addresses::candidates;
 use crate::hosts::liveness::{FLUSH_LIMIT, LAUNCHER_SILENCE};
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::{Begin, FarLink, FromAgent, Subtree, ToAgent};
-use crate::messages::{BadMessage, Network};
+use crate::messages::{BadMessage, JobNetwork};
 use crate::program::Found;
 use crate::recording::{Recording, describe_job};
 use crate::roll::StacksOf;
@@ -162,7 +162,7 @@ fn serve(
     let Agreed { over_ethernet, copied, bulk } =
         meet.run(uplink, Duration::from_millis(limit_ms.into()))?;
     let (hosts, addresses) = ranks.into_iter().unzip();
-    let network = Network {
+    let network = JobNetwork {
         job: begin.job,
         secret: begin.secret.clone(),
         protection: begin.protection,
@@ -200,7 +200,7 @@ fn serve(
 fn record(
     begin: &Begin,
     (spec, programs): (&JobSpec, &Found),
-    network: &Network,
+    network: &JobNetwork,
 ) -> Result<Option<Recording>, AgentError> {
     let Some(file) = spec.trace() else { return Ok(None) };
     // Hosts may have one name, or none; their numbers differ.

@@ -12,7 +12,7 @@ use weft_trace::Recorded;
 use weft_wire::Rank;
 
 use super::branches::Source as Below;
-use super::layout::{HostsSpec, Layout};
+use super::layout::{HostsSpec, RankLayout};
 use super::roll_call::RollCall;
 use super::roster::{Host, Roster};
 use super::snapshots::Snapshots;
@@ -26,7 +26,7 @@ use crate::limits::allow_descriptors;
 use crate::messages::Message as _;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::messages::{Doing, Event, RankNow, Snapshot, Standing};
-use crate::outcome::{Failure, Fault, Outcome, Verdict};
+use crate::outcome::{Failure, Fault, JobOutcome, Verdict};
 use crate::output::Output;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::queries::{Client, QuerySockets, Question, answer_all};
@@ -45,7 +45,7 @@ const FINISH_LIMIT: Duration = Duration::from_secs(5);
 /// reached. The number of ranks in `spec.settings` is not looked at. `announce` is told where the
 /// ranks are before they are started.
 ///
-/// Blocks until then. What went wrong in the job is in the [`Outcome`].
+/// Blocks until then. The job's errors are in the [`JobOutcome`].
 ///
 /// # Errors
 /// [`LaunchError`] if the job could not be started on every host. Nothing of it is left then,
@@ -53,8 +53,8 @@ const FINISH_LIMIT: Duration = Duration::from_secs(5);
 pub fn run_on_hosts(
     spec: &JobSpec,
     hosts: &HostsSpec,
-    announce: impl FnOnce(&Layout),
-) -> Result<Outcome, LaunchError> {
+    announce: impl FnOnce(&RankLayout),
+) -> Result<JobOutcome, LaunchError> {
     if spec.dedicated {
         allow_descriptors(hosts.hosts.len());
     }
@@ -64,7 +64,7 @@ pub fn run_on_hosts(
         Err(Stop::Failed(error)) => return Err(error),
         Err(Stop::Signal(signal)) => {
             let verdict = Verdict::Interrupted { signal: signal.as_raw() };
-            return Ok(Outcome::of(verdict));
+            return Ok(JobOutcome::of(verdict));
         }
     };
     let mut conductor = Conductor::new(spec, started)?;
@@ -463,7 +463,7 @@ impl<'a> Conductor<'a> {
     }
 
     /// Has the agents clean up, writes what is left to write, and says how the job came out.
-    fn finish(mut self) -> Result<Outcome, LaunchError> {
+    fn finish(mut self) -> Result<JobOutcome, LaunchError> {
         let limit = self.clock.now() + KILL_LIMIT + FINISH_LIMIT;
         // Those that have been told before do not listen any more.
         self.roster.branches.send_all(&ToAgent::Finish);
@@ -483,7 +483,7 @@ impl<'a> Conductor<'a> {
         };
         let hosts = self.roster.len() as u16;
         let recorded = self.spec.trace().map(|file| Recorded::in_parts(file, hosts));
-        Ok(Outcome { lost: self.lost, roll_call, recorded, ..outcome })
+        Ok(JobOutcome { lost: self.lost, roll_call, recorded, ..outcome })
     }
 
     /// The process of a rank, and its host.

@@ -9,12 +9,12 @@ use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::{Link, Payload, has_buffered};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 use weft_xdp::{
-    Attached, Greeter, Interface, MacAddress, Mode, Request, Taken, Xdp, XdpError, XdpPort,
-    XdpSettings, XdpSizes, group_of, is_pair, runs_programs, take,
+    Attached, Greeter, Interface, MacAddress, Mode, SocketRequest, TakenInterface, Xdp, XdpError,
+    XdpPort, XdpSettings, XdpSizes, group_of, is_pair, runs_programs, take,
 };
 
 use super::pace::{Probe, Progress, TAKEN_AT_ONCE, greeters, probed};
-use crate::messages::Ethernet;
+use crate::messages::EthernetAccess;
 use crate::messages::hosts::{Begin, FarLink};
 use crate::mtu::Mtu;
 
@@ -84,7 +84,7 @@ impl Purpose {
 pub(crate) struct Attachment {
     purpose: Purpose,
     address: MacAddress,
-    taken: Taken,
+    taken: TakenInterface,
 }
 
 impl Attachment {
@@ -108,7 +108,7 @@ impl Attachment {
                 purpose.interface
             )));
         }
-        let request = Request {
+        let request = SocketRequest {
             interface: interface.index(),
             job: purpose.job,
             ranks: purpose.here.iter().map(|rank| rank.0).collect(),
@@ -170,13 +170,13 @@ impl Attachment {
         &mut self,
         interfaces: &[MacAddress],
         copied: bool,
-    ) -> Vec<(Ethernet, [OwnedFd; 2])> {
+    ) -> Vec<(EthernetAccess, [OwnedFd; 2])> {
         if !copied {
             self.taken.groups = None;
         }
         let access = |port: XdpPort| {
             let (port, descriptors) = port.into_parts();
-            (Ethernet { interfaces: interfaces.to_vec(), port }, descriptors)
+            (EthernetAccess { interfaces: interfaces.to_vec(), port }, descriptors)
         };
         self.taken.ports.drain(..).map(access).collect()
     }
@@ -273,7 +273,7 @@ impl Probe for EthernetProbe {
 
     fn take_in(&mut self) {
         let mut taken = 0;
-        // What the link has taken off its ring makes nothing readable any more.
+        // Frames that the link has taken off its ring make nothing readable any more.
         while (taken < TAKEN_AT_ONCE || has_buffered(&self.link))
             && let Ok(Some(received)) = self.link.receive()
         {

@@ -55,7 +55,7 @@ impl HostsSpec {
 
 /// Layout of the ranks of a job.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct RankLayout {
     /// The hosts in the order of their ranks.
     pub hosts: Vec<HostLayout>,
     /// Network between them.
@@ -129,7 +129,7 @@ pub struct HostLayout {
     pub address: IpAddr,
 }
 
-impl Layout {
+impl RankLayout {
     /// The ranks of the job.
     pub fn ranks(&self) -> u16 {
         self.hosts.iter().map(|host| host.ranks).sum()
@@ -158,7 +158,7 @@ impl Layout {
             });
             first += ranks;
         }
-        Layout {
+        RankLayout {
             hosts: laid_out,
             between: Between::Nothing,
             copies: Copies::Ranks(None),

@@ -8,7 +8,7 @@ use rustix::event::PollFlags;
 use rustix::process::Signal;
 
 use super::branches::{Source as Below, unusable};
-use super::layout::{Between, Copies, HostLayout, HostsSpec, Layout, LongPackets, Multicast};
+use super::layout::{Between, Copies, HostLayout, HostsSpec, LongPackets, Multicast, RankLayout};
 use super::list::distribute;
 use super::pace::{COPIED_FROM, MEETING_LIMIT};
 use super::reached::{Findings, judge};
@@ -22,7 +22,7 @@ use crate::messages::hosts::{Begin, Candidate, FarLink, FromAgent, InterfaceStat
 use crate::messages::{BadMessage, draw_job};
 use crate::mtu::Mtu;
 use crate::signals::Signals;
-use crate::spec::{Binding, Bulk, JobSpec};
+use crate::spec::{Binding, BulkWish, JobSpec};
 use crate::wait::{Waited, wait_for};
 use weft_link_shm::Settings;
 use weft_xdp::MacAddress;
@@ -45,7 +45,7 @@ type Unheard = Vec<Vec<u16>>;
 
 /// A job whose ranks have been started.
 pub(super) struct Started {
-    pub layout: Layout,
+    pub layout: RankLayout,
     pub roster: Roster,
     pub signals: Option<Signals>,
 }
@@ -54,7 +54,7 @@ pub(super) fn start(
     spec: &JobSpec,
     hosts: &HostsSpec,
     signals: Option<Signals>,
-    announce: impl FnOnce(&Layout),
+    announce: impl FnOnce(&RankLayout),
 ) -> Result<Started, Stop> {
     JobSpec { settings: Settings { ranks: 1, ..spec.settings }, ..spec.clone() }.check()?;
     if !commands_fit(spec.commands().map(|(_, program, arguments)| (program, arguments))) {
@@ -71,7 +71,7 @@ pub(super) fn start(
         .map_err(|(host, what)| LaunchError::host(&hosts.hosts[host].name, what))?;
     let narrowest = chosen.iter().map(|candidate| candidate.mtu).min();
     let mtu = spec.mtu.or(narrowest).unwrap_or(Mtu::USUAL);
-    let mut layout = Layout::new(&hosts.hosts, &counts, &cores, chosen, mtu, spec.protection);
+    let mut layout = RankLayout::new(&hosts.hosts, &counts, &cores, chosen, mtu, spec.protection);
     let far = if layout.hosts.len() == 1 { FarLink::Udp } else { hosts.far };
     if far != hosts.far && hosts.far == FarLink::Xdp {
         let what = "an interface does not hear itself, so that --link xdp takes two hosts or more";
@@ -123,7 +123,7 @@ impl Beginning {
     fn begin(
         &mut self,
         spec: &JobSpec,
-        layout: &Layout,
+        layout: &RankLayout,
         far: FarLink,
         copied: bool,
     ) -> Result<(), Stop> {
@@ -154,7 +154,7 @@ impl Beginning {
                 interface: host.interface.clone(),
                 far,
                 copied,
-                bulk: spec.bulk != Bulk::Datagrams && layout.hosts.len() > 1,
+                bulk: spec.bulk != BulkWish::Datagrams && layout.hosts.len() > 1,
             };
             self.roster.send(number, &ToAgent::Begin(Box::new(begin)));
         }
@@ -166,7 +166,7 @@ impl Beginning {
     fn meet(
         &mut self,
         patience: Duration,
-        layout: &Layout,
+        layout: &RankLayout,
         far: FarLink,
         candidates: &[Vec<Candidate>],
     ) -> Result<(Between, Unheard, Unheard), Stop> {
@@ -213,7 +213,7 @@ impl Beginning {
         Ok((between, if over_ethernet { by_ethernet } else { by_udp }, cut))
     }
 
-    fn go(&mut self, patience: Duration, layout: &Layout) -> Result<(), Stop> {
+    fn go(&mut self, patience: Duration, layout: &RankLayout) -> Result<(), Stop> {
         let message = ToAgent::Go {
             over_ethernet: matches!(layout.between, Between::Xdp(_)),
             copied: layout.copies == Copies::Network,
@@ -303,7 +303,7 @@ impl Beginning {
 /// The interfaces by which hosts may meet, if all have one for that; and how they reach one another
 /// if they do.
 fn ethernet(
-    layout: &Layout,
+    layout: &RankLayout,
     far: FarLink,
     states: &[InterfaceState],
 ) -> (Vec<MacAddress>, Between) {
@@ -329,7 +329,7 @@ fn ethernet(
 
 /// Network between the hosts, given those that each has missed over Ethernet.
 fn by_ethernet(
-    layout: &Layout,
+    layout: &RankLayout,
     far: FarLink,
     between: Between,
     missed: &[Vec<u16>],
@@ -348,15 +348,19 @@ fn by_ethernet(
 }
 
 /// Way of long packets, given the hosts to which each had no TCP connection.
-fn long_packets(layout: &Layout, wish: Bulk, cut: &Unheard) -> Result<LongPackets, LaunchError> {
-    if wish == Bulk::Datagrams || layout.hosts.len() == 1 {
+fn long_packets(
+    layout: &RankLayout,
+    wish: BulkWish,
+    cut: &Unheard,
+) -> Result<LongPackets, LaunchError> {
+    if wish == BulkWish::Datagrams || layout.hosts.len() == 1 {
         return Ok(LongPackets::Datagrams(None));
     }
     let Some((from, to)) = missing(layout, cut) else {
         return Ok(LongPackets::Tcp);
     };
     let why = format!("host {} has no TCP connection to host {}", from.name, to.name);
-    if wish == Bulk::Tcp {
+    if wish == BulkWish::Tcp {
         let advice = "let connections through between them, or take --bulk auto";
         return Err(LaunchError::Hosts(format!("bulk cannot go over TCP: {why}; {advice}")));
     }
@@ -364,7 +368,7 @@ fn long_packets(layout: &Layout, wish: Bulk, cut: &Unheard) -> Result<LongPacket
 }
 
 /// Forwarding of multicasts, given the hosts whose greeting to all each has not heard.
-fn copies(layout: &Layout, tried: bool, unheard: &Unheard) -> Copies {
+fn copies(layout: &RankLayout, tried: bool, unheard: &Unheard) -> Copies {
     if !tried {
         return Copies::Ranks(None);
     }
@@ -379,7 +383,7 @@ fn copies(layout: &Layout, tried: bool, unheard: &Unheard) -> Copies {
 
 /// The first host that has missed another, and that other.
 fn missing<'a>(
-    layout: &'a Layout,
+    layout: &'a RankLayout,
     missed: &[Vec<u16>],
 ) -> Option<(&'a HostLayout, &'a HostLayout)> {
     missed

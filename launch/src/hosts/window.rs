@@ -40,7 +40,7 @@ impl Window {
         self.under_way_bytes += bytes;
     }
 
-    /// Notes that the launcher has dealt with so many.
+    /// Notes that the launcher has dealt with `bytes` bytes.
     pub fn acknowledged(&mut self, bytes: usize) {
         self.under_way_bytes = self.under_way_bytes.saturating_sub(bytes);
     }

@@ -6,7 +6,7 @@ use weft_datagram::seal::{Protection, Secret};
 
 use super::error::MeetError;
 use super::facts::Facts;
-use crate::messages::Network;
+use crate::messages::JobNetwork;
 use crate::messages::hosts::FarLink;
 use crate::mtu::Mtu;
 
@@ -33,7 +33,7 @@ pub(super) fn spans_hosts<H: PartialEq>(mut hosts: impl Iterator<Item = H>) -> b
 }
 
 /// Network between the ranks of several hosts.
-pub(super) fn network(all: &[Facts], job: u32, secret: Secret) -> Result<Network, MeetError> {
+pub(super) fn network(all: &[Facts], job: u32, secret: Secret) -> Result<JobNetwork, MeetError> {
     let kind = all[0].address.map(|address| address.is_ipv6());
     let address = |(rank, facts): (u16, &Facts)| {
         let address = facts.address.filter(|address| Some(address.is_ipv6()) == kind);
@@ -41,7 +41,7 @@ pub(super) fn network(all: &[Facts], job: u32, secret: Secret) -> Result<Network
     };
     let addresses = (0..).zip(all).map(address).collect::<Result<_, _>>()?;
     let mtu = all.iter().map(|facts| facts.mtu).min().unwrap_or(Mtu::USUAL);
-    Ok(Network {
+    Ok(JobNetwork {
         job,
         secret,
         protection: protection(all)?,

@@ -7,7 +7,7 @@
 use std::io;
 use std::net::UdpSocket;
 
-use crate::pmi::Exchange;
+use crate::pmi::PmiClient;
 use weft_wire::Rank;
 
 use super::environment::by_environment;
@@ -17,7 +17,7 @@ use super::holders::{Greetings, holders, round};
 use super::record::Record;
 use crate::hosts::probe::UdpProbe;
 use crate::hosts::reached::{Findings, judge};
-use crate::messages::{BadMessage, HOSTS_MAX, Network};
+use crate::messages::{BadMessage, HOSTS_MAX, JobNetwork};
 
 /// Key of what hosts have found.
 const KEY: &str = "reached";
@@ -31,9 +31,9 @@ const KEY: &str = "reached";
 pub(super) fn check(
     own: Rank,
     facts: &[Facts],
-    network: &Network,
+    network: &JobNetwork,
     socket: &UdpSocket,
-    exchange: &mut dyn Exchange,
+    exchange: &mut dyn PmiClient,
 ) -> Result<(), ManagedError> {
     let holders = holders(&network.hosts);
     if holders.len() > HOSTS_MAX {
@@ -58,7 +58,7 @@ pub(super) fn check(
 
 fn greet(
     probe: io::Result<UdpProbe>,
-    exchange: &mut dyn Exchange,
+    exchange: &mut dyn PmiClient,
     holders: &[Rank],
 ) -> Result<Vec<Record>, ManagedError> {
     match probe.and_then(Greetings::begin) {
@@ -72,7 +72,7 @@ fn greet(
 
 fn conclude(
     facts: &[Facts],
-    network: &Network,
+    network: &JobNetwork,
     holders: &[Rank],
     records: &[Record],
 ) -> Result<(), ManagedError> {

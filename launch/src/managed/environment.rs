@@ -64,8 +64,8 @@ pub fn is_wanted(value: &str) -> Result<bool, String> {
     }
 }
 
-/// True if the environment lets long packets go over TCP. Whoever counts on a network that loses
-/// nothing would not notice what a broken connection loses.
+/// True if the environment lets long packets go over TCP. A rank that counts on a network that
+/// loses nothing would not notice the packets that a broken connection loses.
 ///
 /// # Errors
 /// Values that the variable may have instead.

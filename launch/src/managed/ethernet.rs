@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
-use crate::pmi::Exchange;
+use crate::pmi::PmiClient;
 use weft_wire::Rank;
 use weft_xdp::{MacAddress, XdpPort};
 
@@ -28,13 +28,13 @@ use crate::hosts::addresses::interface_of;
 use crate::hosts::ethernet::{Attachment, Purpose};
 use crate::hosts::pace::COPIED_FROM;
 use crate::messages::hosts::FarLink;
-use crate::messages::{BadMessage, Ethernet, HOSTS_MAX, Message as _, Network};
+use crate::messages::{BadMessage, EthernetAccess, HOSTS_MAX, JobNetwork, Message as _};
 
 /// State of an attempt, which all ranks know.
 pub(super) struct Attempt<'a> {
     pub own: Rank,
     pub facts: &'a [Facts],
-    pub network: &'a Network,
+    pub network: &'a JobNetwork,
     pub far: FarLink,
 }
 
@@ -49,13 +49,13 @@ pub(super) struct Agreed {
 
 /// Ports that a holder has for the ranks of its host.
 struct Ports {
-    of_ranks: Vec<(Ethernet, [OwnedFd; 2])>,
+    of_ranks: Vec<(EthernetAccess, [OwnedFd; 2])>,
     keepers: Vec<OwnedFd>,
 }
 
 /// A rank's way to those of other hosts.
 pub(super) struct Way {
-    pub ethernet: Ethernet,
+    pub ethernet: EthernetAccess,
     pub port: XdpPort,
     /// Descriptors that keep the interface for the job as long as a rank of this host has them.
     pub keepers: Vec<OwnedFd>,
@@ -67,7 +67,7 @@ pub(super) struct Way {
 /// Blocks until all are as far. The process manager ends ranks that wait for one that failed.
 pub(super) fn agree(
     attempt: &Attempt<'_>,
-    exchange: &mut dyn Exchange,
+    exchange: &mut dyn PmiClient,
 ) -> Result<Option<Agreed>, ManagedError> {
     let agreed = match attempt.run(exchange) {
         Ok(agreed) => Ok(agreed),
@@ -142,7 +142,7 @@ fn take(peers: &[Peer], hosts: usize) -> Result<Way, MeetError> {
 }
 
 impl Attempt<'_> {
-    fn run(&self, exchange: &mut dyn Exchange) -> Result<Agreed, Obstacle> {
+    fn run(&self, exchange: &mut dyn PmiClient) -> Result<Agreed, Obstacle> {
         if usize::from(self.network.host_count()) > HOSTS_MAX {
             return Err(Obstacle::Known(format!("a job over it has {HOSTS_MAX} hosts at most")));
         }
@@ -274,7 +274,7 @@ impl Attempt<'_> {
 fn greet(
     attachment: &mut Attachment,
     interfaces: &[MacAddress],
-    exchange: &mut dyn Exchange,
+    exchange: &mut dyn PmiClient,
     holders: &[Rank],
 ) -> Result<Vec<Record>, ManagedError> {
     const KEY: &str = "met";

@@ -10,7 +10,7 @@ use std::collections::btree_map::Entry;
 use std::hash::Hasher;
 use std::net::SocketAddr;
 
-use crate::pmi::Exchange;
+use crate::pmi::PmiClient;
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use weft_datagram::seal::Protection;
@@ -110,7 +110,7 @@ fn group(first: Rank, ranks: u16) -> Option<impl Iterator<Item = Rank>> {
 pub(super) fn publish(
     (own, ranks): (Rank, u16),
     card: &Card,
-    exchange: &mut dyn Exchange,
+    exchange: &mut dyn PmiClient,
 ) -> Result<Cards, ManagedError> {
     exchange.put(CARD, &card.emit())?;
     exchange.fence()?;
@@ -133,7 +133,7 @@ pub(super) fn gather(
     own: Rank,
     ranks: u16,
     cards: &mut Cards,
-    exchange: &mut dyn Exchange,
+    exchange: &mut dyn PmiClient,
 ) -> Result<Vec<Facts>, ManagedError> {
     let mut facts = Vec::new();
     for first in (0..ranks).step_by(GROUP.into()) {
@@ -157,7 +157,7 @@ pub(super) fn gather(
 fn fetch(
     cards: &mut Cards,
     ranks: impl IntoIterator<Item = Rank>,
-    exchange: &mut dyn Exchange,
+    exchange: &mut dyn PmiClient,
 ) -> Result<(), ManagedError> {
     for rank in ranks {
         if let Entry::Vacant(unknown) = cards.entry(rank) {

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 
-use crate::pmi::Exchange;
+use crate::pmi::PmiClient;
 use rustix::event::PollFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 use weft_wire::Rank;
@@ -25,7 +25,7 @@ pub(super) fn holders(hosts: &[u16]) -> Vec<Rank> {
 
 /// Holders say something, and all ranks hear it, by host.
 pub(super) fn round(
-    exchange: &mut dyn Exchange,
+    exchange: &mut dyn PmiClient,
     key: &str,
     own: Option<&Record>,
     holders: &[Rank],

@@ -20,7 +20,7 @@ pub(super) struct LateNotice {
 }
 
 impl LateNotice {
-    /// Begins it, at one of the first ranks of so many.
+    /// Begins it, at one of the first of `ranks` ranks.
     pub fn begin(own: Rank, ranks: u16) -> Self {
         if own.0 >= SPEAKERS || ranks == 1 {
             return LateNotice { _until: None };

@@ -2,8 +2,8 @@
 //! gives the memory that all share.
 //!
 //! Each listens before it tells anybody where, and connects to all of lower rank before it waits
-//! for those of higher rank, so that nobody waits for one that waits. Who connects says hello with
-//! the job's number; who accepts answers with it. The system says which
+//! for those of higher rank, so that nobody waits for one that waits. The rank that connects
+//! says hello with the job's number; the one that accepts answers with it. The system says which
 //! process is at the other end; it must be the one on the card, and of this user.
 
 use std::io;
@@ -25,8 +25,8 @@ use weft_wire::Rank;
 use super::card::Card;
 use super::error::{LIMIT, MeetError};
 use super::facts::Cards;
-use crate::channel::{self, ReceiveError, Received};
-use crate::messages::{BadMessage, Ethernet, Message};
+use crate::channel::{self, ReceiveError, ReceivedDatagram};
+use crate::messages::{BadMessage, EthernetAccess, Message};
 use crate::refused::pidfd_open;
 use crate::wait::is_ready;
 
@@ -44,7 +44,7 @@ pub(crate) enum ToPeer {
     Leaving,
     /// The reader's way to ranks of other hosts; with a port's two descriptors, and those that keep
     /// the interface.
-    Port(Ethernet),
+    Port(EthernetAccess),
 }
 
 impl Message for ToPeer {
@@ -107,7 +107,7 @@ impl Peer {
     }
 
     /// Next message of the peer.
-    pub fn receive(&self, deadline: Instant) -> Result<Received, MeetError> {
+    pub fn receive(&self, deadline: Instant) -> Result<ReceivedDatagram, MeetError> {
         wait(&self.channel, deadline).map_err(|error| error.unwrap_or_else(|| self.late()))?;
         let received = channel::receive(&self.channel, RecvFlags::DONTWAIT);
         received.map_err(|error| match error {

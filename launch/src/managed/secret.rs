@@ -2,19 +2,19 @@
 //! to each other rank through the manager's store, sealed.
 //!
 //! Each rank's card has an X25519 public key (RFC 7748), made for this job and dropped with
-//! [`OwnKey`]. What rank 0's and another rank's keys agree on, hashed with the cards of both, is a
-//! secret of these two (BLAKE3's key derivation), under which the job's is encrypted as any frame
-//! between ranks ([`weft_datagram::seal`]).
+//! [`OwnKey`]. The secret on which rank 0's and another rank's keys agree, hashed with the cards of
+//! both, is a secret of these two (BLAKE3's key derivation), under which the job's is encrypted as
+//! any frame between ranks ([`weft_datagram::seal`]).
 //!
-//! So who reads the store, or what goes to and from it, does not learn the secret, then or later.
-//! Who *changes* cards on their way can take the place of any rank: for who its ranks are nobody
-//! vouches but the process manager.
+//! So a reader of the store, or of what goes to and from it, does not learn the secret, then or
+//! later. An attacker who *changes* cards on their way can take the place of any rank: for who its
+//! ranks are nobody vouches but the process manager.
 
 use std::io;
 
-use crate::pmi::Exchange;
+use crate::pmi::PmiClient;
 use rustix::rand::{GetRandomFlags, getrandom};
-use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
+use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
 use weft_wire::{Rank, envelope};
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::Zeroizing;
@@ -50,14 +50,14 @@ impl OwnKey {
     pub fn hand_out(
         &self,
         cards: &Cards,
-        exchange: &mut dyn Exchange,
+        exchange: &mut dyn PmiClient,
     ) -> Result<Secret, ManagedError> {
         let (_, secret) = draw_job()?;
         for to in (1..cards.len() as u16).map(Rank) {
             let mut frame = vec![0; envelope::SIZE + SECRET_BYTES];
             frame[envelope::SIZE..].copy_from_slice(secret.expose());
             frame.resize(frame.len() + Protection::Encrypted.trailer_bytes(), 0);
-            self.seals(cards, Rank(0), to)?.sealer(to).seal(Kind::HELLO, &mut frame);
+            self.seals(cards, Rank(0), to)?.sealer(to).seal(FrameKind::HELLO, &mut frame);
             exchange.put(&key(to), &frame)?;
         }
         Ok(secret)
@@ -68,7 +68,7 @@ impl OwnKey {
         &self,
         own: Rank,
         cards: &Cards,
-        exchange: &mut dyn Exchange,
+        exchange: &mut dyn PmiClient,
     ) -> Result<Secret, ManagedError> {
         let mut frame = Zeroizing::new(exchange.get(0, &key(own))?);
         let opened = self.seals(cards, own, Rank(0))?.open(&mut frame);

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::pmi::Exchange;
+use crate::pmi::PmiClient;
 use rustix::event::{EventfdFlags, eventfd};
 use weft_wire::Rank;
 
@@ -15,7 +15,7 @@ use crate::recording::OwnTrace;
 /// State of both threads.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub exchange: Mutex<Box<dyn Exchange>>,
+    pub exchange: Mutex<Box<dyn PmiClient>>,
     pub peers: Vec<Peer>,
     /// True if this rank says what only the network tells: one rank of each host does.
     pub speaks: bool,
@@ -34,7 +34,7 @@ pub(super) struct Shared {
 impl Shared {
     /// Of a rank that has met its peers.
     pub fn new(
-        exchange: Box<dyn Exchange>,
+        exchange: Box<dyn PmiClient>,
         peers: Vec<Peer>,
         speaks: bool,
         own: Rank,
@@ -47,7 +47,7 @@ impl Shared {
     }
 
     /// The connection to the process manager, for one thread at a time.
-    pub fn exchange(&self) -> MutexGuard<'_, Box<dyn Exchange>> {
+    pub fn exchange(&self) -> MutexGuard<'_, Box<dyn PmiClient>> {
         self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

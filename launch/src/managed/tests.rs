@@ -1,4 +1,4 @@
-use crate::pmi::Exchange;
+use crate::pmi::PmiClient;
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 
@@ -10,7 +10,7 @@ pub(super) struct Store {
     pub fences: u32,
 }
 
-impl Exchange for Store {
+impl PmiClient for Store {
     fn name(&self) -> &str {
         "a test"
     }

@@ -303,7 +303,7 @@ impl Watch {
         if self.loss.is_none_or(|(first, _)| first.cause == VICTIM) {
             self.loss = Some((loss, since));
         }
-        // What made a victim of it is seen next.
+        // The loss that made a victim of it is seen next.
         if cause == VICTIM {
             return;
         }

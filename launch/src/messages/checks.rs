@@ -27,7 +27,7 @@ pub fn check_rank(rank: Rank) -> Result<(), BadMessage> {
     ensure(rank.0 < RANKS_MAX, "rank")
 }
 
-/// Checks that ranks of one host may be so many.
+/// Checks that one host may have this number of ranks.
 pub fn check_settings(settings: &Settings) -> Result<(), BadMessage> {
     ensure((1..=MAX_RANKS).contains(&settings.ranks), "number of ranks")
 }

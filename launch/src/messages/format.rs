@@ -104,7 +104,7 @@ pub fn head(kind: u16) -> Vec<u8> {
     [&MARK[..], &VERSION.to_le_bytes(), &kind.to_le_bytes()].concat()
 }
 
-/// The kind of the message in `bytes`, of at most so many, and what is behind its head.
+/// The kind of the message in `bytes`, of at most `bytes_max`, and what is behind its head.
 pub fn open(bytes: &[u8], bytes_max: usize) -> Result<(u16, &[u8]), BadMessage> {
     let (mark, rest) = bytes.split_first_chunk::<4>().ok_or(BadMessage::Short)?;
     if *mark != MARK {

@@ -29,7 +29,7 @@ pub(crate) fn draw_job() -> io::Result<(u32, Secret)> {
 
 /// Network between the ranks of a job that share no memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Network {
+pub struct JobNetwork {
     /// The job's number, public and most likely like no other's.
     pub job: u32,
     /// Secret of the job's members; passed on over descriptors only.
@@ -44,7 +44,7 @@ pub struct Network {
     /// The host of each rank, by rank: a number from 0.
     pub hosts: Vec<u16>,
     /// Ethernet to ranks of other hosts, if they are reached without IP; otherwise it is by UDP.
-    pub ethernet: Option<Ethernet>,
+    pub ethernet: Option<EthernetAccess>,
     /// True if the network copies multicasts: the sockets of all ranks have joined the job's group
     /// ([`weft_udp::group_of`]), or the interfaces of all hosts have ([`weft_xdp::group_of`]).
     pub copied: bool,
@@ -55,21 +55,21 @@ pub struct Network {
 
 /// Means by which a rank reaches those of other hosts over AF_XDP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ethernet {
+pub struct EthernetAccess {
     /// The address of each host's interface, by host.
     pub interfaces: Vec<MacAddress>,
     /// Port of this rank, without its descriptors.
     pub port: PortPlan,
 }
 
-impl Ethernet {
+impl EthernetAccess {
     pub(crate) fn check(&self) -> Result<(), BadMessage> {
         at_most(&self.interfaces, HOSTS_MAX)?;
         ensure(self.port.is_sound(), "port")
     }
 }
 
-impl Network {
+impl JobNetwork {
     /// The ranks of the job.
     pub fn ranks(&self) -> u16 {
         self.hosts.len() as u16

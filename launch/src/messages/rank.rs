@@ -6,7 +6,7 @@ use weft_wire::Rank;
 
 use super::checks::{check_settings, ensure};
 use super::format::{BadMessage, Message};
-use super::network::Network;
+use super::network::JobNetwork;
 use super::options::{Options, RANKS, check_options};
 use super::parts::{options, text};
 
@@ -39,7 +39,7 @@ pub struct Welcome {
     #[serde(with = "options")]
     pub options: Options,
     /// Network to ranks elsewhere; without one all ranks are here.
-    pub network: Option<Network>,
+    pub network: Option<JobNetwork>,
 }
 
 /// Message of a rank to the launcher.
@@ -80,7 +80,7 @@ impl ToRank {
         match self {
             ToRank::Start(_) => 1,
             ToRank::Welcome(welcome) => {
-                1 + welcome.network.as_ref().map_or(0, Network::descriptors)
+                1 + welcome.network.as_ref().map_or(0, JobNetwork::descriptors)
             }
         }
     }

@@ -46,7 +46,7 @@ fn check_changed<M: Message + PartialEq + Debug>(
 }
 
 /// A network of some hosts with these many ranks each.
-fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Network {
+fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> JobNetwork {
     let hosts: Vec<u16> =
         (0..).zip(counts).flat_map(|(host, &count)| vec![host; count.into()]).collect();
     let mut addresses: Vec<SocketAddr> =
@@ -56,7 +56,7 @@ fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Netw
     let protection = if job.is_multiple_of(2) { Protection::Tagged } else { Protection::Encrypted };
     let bulk = job.is_multiple_of(3);
     let (ethernet, copied) = (None, false);
-    Network { job, secret, protection, mtu, addresses, hosts, ethernet, copied, bulk }
+    JobNetwork { job, secret, protection, mtu, addresses, hosts, ethernet, copied, bulk }
 }
 
 fn any_address() -> impl Strategy<Value = SocketAddr> {
@@ -190,19 +190,20 @@ fn options_of_one_name_are_refused() {
 fn networks_that_do_not_fit_together_are_refused() {
     let good = network(&[1, 1], 7, [1; 16], ([10, 0, 0, 2], 9).into());
     let (options, settings) = (Options::new(), Settings::new(1));
-    let refusal = |network: Network| {
+    let refusal = |network: JobNetwork| {
         let network = Some(network);
         let welcome = Welcome { rank: Rank(0), settings, options: options.clone(), network };
         ToRank::parse(&ToRank::Welcome(welcome).emit()).map(drop)
     };
     assert_eq!(refusal(good.clone()), Ok(()));
-    let fewer = Network { addresses: good.addresses[..1].to_vec(), ..good.clone() };
+    let fewer = JobNetwork { addresses: good.addresses[..1].to_vec(), ..good.clone() };
     assert_eq!(refusal(fewer), Err(BadMessage::Range("number of addresses")));
-    let beyond = Network { hosts: vec![0, RANKS_MAX], ..good.clone() };
+    let beyond = JobNetwork { hosts: vec![0, RANKS_MAX], ..good.clone() };
     assert_eq!(refusal(beyond), Err(BadMessage::Range("host")));
-    let datagrams = Network { protection: Protection::Datagrams, ..good.clone() };
+    let datagrams = JobNetwork { protection: Protection::Datagrams, ..good.clone() };
     assert_eq!(refusal(datagrams), Err(BadMessage::Range("protection")));
-    let many = Network { hosts: vec![0; 1025], addresses: vec![good.addresses[0]; 1025], ..good };
+    let many =
+        JobNetwork { hosts: vec![0; 1025], addresses: vec![good.addresses[0]; 1025], ..good };
     assert_eq!(refusal(many), Err(BadMessage::Range("count")));
 }
 

@@ -12,8 +12,8 @@ fn failure(ranks: u16, fault: Fault, last_words: Option<&str>) -> Failure {
     }
 }
 
-fn failed(ranks: u16, fault: Fault, last_words: Option<&str>) -> Outcome {
-    Outcome::of(Verdict::Failed(Box::new(failure(ranks, fault, last_words))))
+fn failed(ranks: u16, fault: Fault, last_words: Option<&str>) -> JobOutcome {
+    JobOutcome::of(Verdict::Failed(Box::new(failure(ranks, fault, last_words))))
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn every_other_fault_has_its_line_and_status() {
 
 #[test]
 fn what_is_stuck_is_said_and_is_never_a_success() {
-    let outcome = Outcome { stuck: vec![7, 9], ..Outcome::of(Verdict::Completed) };
+    let outcome = JobOutcome { stuck: vec![7, 9], ..JobOutcome::of(Verdict::Completed) };
     assert!(!outcome.is_silent());
     assert_eq!(outcome.status(), 1);
     assert_eq!(
@@ -107,7 +107,7 @@ fn a_job_that_went_on_without_a_rank_said_so_and_has_succeeded() {
                its last words: \"no row 17\"";
     assert_eq!(lost.borne_by(3), format!("{who}; the job goes on with 3"));
     assert_eq!(lost.borne_by(0), format!("{who}; no other rank runs"));
-    let outcome = Outcome { lost: vec![lost], ..Outcome::of(Verdict::Completed) };
+    let outcome = JobOutcome { lost: vec![lost], ..JobOutcome::of(Verdict::Completed) };
     assert!(outcome.is_silent());
     assert_eq!(outcome.status(), 0);
     assert_eq!(outcome.to_string(), "every rank left cleanly but those that were lost: rank 2");

@@ -87,7 +87,7 @@ impl Sink {
     /// Writes what fits, once [`waits_for`](Self::waits_for) is ready.
     ///
     /// # Errors
-    /// The first error of the system, once; `PIPE` if nobody reads any more. What was to be written
+    /// The first error of the system, once; `PIPE` if nobody reads any more. The rest of the output
     /// is lost.
     pub fn write_some(&mut self) -> Result<(), Errno> {
         let Some(target) = &self.target else { return Ok(()) };

@@ -14,7 +14,7 @@ use crate::pmi::inherited::{TakeError, share_socket};
 use crate::pmi::wire::{
     Arrived, BadReply, Reply, Version, WORD_CHARS_MIN, emit, from_digits, is_word, parts, split,
 };
-use crate::pmi::{Error, Exchange, key_of};
+use crate::pmi::{Error, PmiClient, key_of};
 use rustix::process::getpid;
 
 /// Characters of the longest word that is put in a store, and PMI-2's limit.
@@ -23,7 +23,7 @@ const WORD_CHARS_MAX: u32 = 1024;
 /// A connection to a process manager.
 #[derive(Debug)]
 pub struct Client {
-    // What std calls a Unix stream is `read` and `send` on any connected socket.
+    // A Unix stream of std calls `read` and `send`, which any connected socket has.
     stream: UnixStream,
     version: Version,
     arrived: Arrived,
@@ -240,7 +240,7 @@ impl Client {
     }
 }
 
-impl Exchange for Client {
+impl PmiClient for Client {
     fn name(&self) -> &str {
         &self.name
     }

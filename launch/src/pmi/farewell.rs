@@ -3,7 +3,7 @@
 //! A library in a program that may speak with the process manager itself cannot say for it that it
 //! is done: hydra ends the connection then, and the program would be killed by its next word. Nor
 //! can it be silent, if the program says nothing: hydra takes that for a failure, and kills the
-//! others. Who spoke last is known when the process ends.
+//! others. The last speaker is known when the process ends.
 //!
 //! A module with `unsafe` code: what runs then is named in a section of the library.
 

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod library;
 
-use crate::pmi::{Error, Exchange, key_of};
+use crate::pmi::{Error, PmiClient, key_of};
 use library::{Library, Process};
 
 /// A place that a PMIx server gives.
@@ -48,7 +48,7 @@ fn refused(command: &str, why: String) -> Error {
     Error::Refused { command: command.into(), why }
 }
 
-impl Exchange for Pmix {
+impl PmiClient for Pmix {
     fn name(&self) -> &str {
         &self.name
     }

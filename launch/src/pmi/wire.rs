@@ -146,7 +146,7 @@ impl Reply {
         };
         let mut fields = BTreeMap::new();
         for field in message.split(is_separator).filter(|field| !field.is_empty()) {
-            // What has no `=` is the rest of a text with spaces in it, which only people read.
+            // A word without `=` is the rest of a text with spaces in it, which only people read.
             let Some((name, value)) = field.split_once('=') else { continue };
             let new = fields.insert(name.to_owned(), value.to_owned()).is_none();
             if !new || fields.len() > FIELDS_MAX {

@@ -7,7 +7,7 @@ use weft_link::gauge::Counts;
 use weft_wire::Rank;
 
 /// The answer of this process's socket: these bytes.
-fn answer(socket: &QuerySocket, question: Question, bytes: &[u8]) -> io::Result<Answer> {
+fn answer(socket: &QuerySocket, question: Question, bytes: &[u8]) -> io::Result<JobAnswer> {
     let client = std::thread::spawn(move || ask(std::process::id(), question));
     while !client.is_finished() {
         answer_all(socket.clients(), bytes);
@@ -33,7 +33,7 @@ fn who_asks_hears_how_a_job_stands() {
     let answered = answer(&socket, Question::Why, &roll.emit()).unwrap();
     assert_eq!(answered.roll(), Ok(roll.clone()));
     // Of a container's answer numbers of threads mean nothing.
-    let elsewhere = Answer { is_here: false, ..answered };
+    let elsewhere = JobAnswer { is_here: false, ..answered };
     assert_eq!(elsewhere.roll().unwrap().standings[0].thread, None);
     assert!(matches!(elsewhere.snapshot(), Err(BadMessage::Kind(_))));
     let long = long_snapshot();

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use weft_trace::event::Words;
+use weft_trace::event::EventWords;
 use weft_trace::{Event, What};
 
 /// Times of the first thread of a process since it was started, by `/proc/PID/schedstat`.
@@ -30,8 +30,8 @@ impl Scheduling {
     /// Adds to events of the rank, which are new, how it was scheduled since some were last. Where
     /// there are none it keeps the times for the next ones. Its event stands before a text that
     /// may not be at its end, and at the time of the one before it.
-    pub fn add_to(&mut self, events: &mut Vec<Words>) {
-        let is_text = |words: &Words| {
+    pub fn add_to(&mut self, events: &mut Vec<EventWords>) {
+        let is_text = |words: &EventWords| {
             matches!(Event::of_words(words), Some(Event { what: What::Text { .. }, .. }))
         };
         let Some(at) = events.iter().rposition(|words| !is_text(words)) else { return };

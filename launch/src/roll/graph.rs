@@ -7,7 +7,7 @@
 
 use crate::messages::{Doing, Standing};
 use std::collections::{BTreeMap, BTreeSet};
-use weft_link::status::{Awaited, Meeting, Whom};
+use weft_link::status::{Awaited, TeamMeeting, Whom};
 use weft_wire::Rank;
 
 /// Most ranks among which the fewest are looked for: the launcher has other things to do.
@@ -40,7 +40,7 @@ impl Graph {
     pub fn of(all: &[Standing], ranks: u16, counts: fn(&Standing) -> bool) -> Self {
         let meetings = Meetings::among(all);
         let mut missing: BTreeMap<(u64, u32), Vec<Rank>> = BTreeMap::new();
-        let mut missing = |it: &Meeting| {
+        let mut missing = |it: &TeamMeeting| {
             let known = missing.entry((it.team, it.number));
             known.or_insert_with(|| meetings.missing(it)).clone()
         };
@@ -122,7 +122,7 @@ impl Graph {
 }
 
 /// Operations in which members of teams wait.
-pub(crate) struct Meetings<'a>(BTreeMap<u64, BTreeMap<Rank, &'a Meeting>>);
+pub(crate) struct Meetings<'a>(BTreeMap<u64, BTreeMap<Rank, &'a TeamMeeting>>);
 
 impl<'a> Meetings<'a> {
     /// Those of these ranks.
@@ -146,7 +146,7 @@ impl<'a> Meetings<'a> {
     }
 
     /// Members that have not come to a meeting, nor to a later one.
-    pub fn missing(&self, meeting: &Meeting) -> Vec<Rank> {
+    pub fn missing(&self, meeting: &TeamMeeting) -> Vec<Rank> {
         let team = self.0.get(&meeting.team);
         let has_come = |rank: &&Rank| {
             let at = team.and_then(|team| team.get(rank));

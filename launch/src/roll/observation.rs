@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 use weft_link::gauge::Counts;
-use weft_link::status::Status;
+use weft_link::status::RankStatus;
 use weft_wire::Rank;
 
 /// Age of the last look of a rank from which on it does something else, unless it sleeps.
@@ -17,11 +17,15 @@ pub(crate) const AWAY: Duration = Duration::from_millis(200);
 pub(crate) const WATCHER: &str = "weft-launcher";
 
 /// Standing of a rank with this process and this status. `None` if there is no such process.
-pub(crate) fn standing_of(rank: Rank, process: Pid, status: Option<Status>) -> Option<Standing> {
+pub(crate) fn standing_of(
+    rank: Rank,
+    process: Pid,
+    status: Option<RankStatus>,
+) -> Option<Standing> {
     let threads = threads_of(process)?;
     let status = status.map(|status| match status.polls && status.looked >= AWAY {
         // It waits no more, without having found what it looked for.
-        true => Status { since: status.looked, awaited: None, ..status },
+        true => RankStatus { since: status.looked, awaited: None, ..status },
         false => status,
     });
     let polls = status.as_ref().is_some_and(|status| status.polls);
@@ -50,7 +54,7 @@ pub(crate) fn standing_of(rank: Rank, process: Pid, status: Option<Status>) -> O
 pub(crate) fn rank_now(
     rank: Rank,
     process: u32,
-    status: Option<Status>,
+    status: Option<RankStatus>,
     counts: Option<Counts>,
 ) -> Option<RankNow> {
     let standing = standing_of(rank, Pid::from_raw(process.cast_signed())?, status)?;
@@ -79,8 +83,8 @@ fn used(stat: &str) -> Option<(f64, u64)> {
 }
 
 /// Thread that goes on by itself while `waiting` waits: another one, or that one, in a handler
-/// that a look of its has begun. Who sleeps has `looked` a short time ago, unless such a one keeps
-/// it; who polls is not asked.
+/// that a look of its has begun. A sleeping thread has `looked` a short time ago, unless such a
+/// thread keeps it; polling threads are not asked.
 fn busy_beside(
     threads: &BTreeMap<u32, char>,
     waiting: u32,

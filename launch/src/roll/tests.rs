@@ -3,7 +3,7 @@
 use super::*;
 use crate::messages::{Doing, Standing};
 use std::time::Duration;
-use weft_link::status::{Awaited, Meeting, Whom};
+use weft_link::status::{Awaited, TeamMeeting, Whom};
 use weft_wire::Rank;
 
 /// A rank that has waited for so many tenths of a second, for this.
@@ -19,7 +19,7 @@ pub(super) fn waits(rank: u16, what: &str, whom: Whom, tenths: u64) -> Standing 
 
 /// The meeting of members 0 to 3 in this operation.
 pub(super) fn meeting(number: u32, call: u32) -> Whom {
-    Whom::Meeting(Meeting { team: 7, number, call, members: (0..4).map(Rank).collect() })
+    Whom::Meeting(TeamMeeting { team: 7, number, call, members: (0..4).map(Rank).collect() })
 }
 
 /// A rank that does this.

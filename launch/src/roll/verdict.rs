@@ -68,7 +68,8 @@ fn culprits(all: &[Standing], graph: &Graph) -> Vec<String> {
         }
     }
     let mut found: Vec<_> = found.into_iter().collect();
-    // Who keeps the most comes first, and of those who keep as many the one that is away for good.
+    // The rank that keeps the most comes first, and of ranks that keep as many the one that is away
+    // for good.
     found.sort_by_key(|((_, kept), _)| std::cmp::Reverse(kept.len()));
     found.iter().map(|((doing, kept), who)| culprit(all, doing, kept, who)).collect()
 }

@@ -2,9 +2,9 @@
 
 use crate::roll::AWAY;
 use weft_link::gauge::Counts;
-use weft_link::status::{Awaited, Status};
-use weft_trace::event::{COUNTERS, Words, text_parts};
-use weft_trace::{Event, Named, What};
+use weft_link::status::{Awaited, RankStatus};
+use weft_trace::event::{COUNTERS, EventWords, text_parts};
+use weft_trace::{Event, NamedThing, What};
 use weft_wire::Rank;
 
 /// Wait of a rank, as a sample sees it.
@@ -18,9 +18,9 @@ pub(super) struct Wait {
 
 impl Wait {
     /// The wait of a rank with this status, if it waits.
-    pub fn of(status: Status) -> Option<Self> {
+    pub fn of(status: RankStatus) -> Option<Self> {
         let is_away = status.polls && status.looked >= AWAY;
-        let Status { begun, polls, awaited, .. } = status;
+        let RankStatus { begun, polls, awaited, .. } = status;
         Some(Wait { begun, polls, awaited: awaited.filter(|_| !is_away)? })
     }
 }
@@ -28,7 +28,7 @@ impl Wait {
 /// Events of a rank that is sampled.
 #[derive(Debug, Default)]
 pub(super) struct RankTrace {
-    events: Vec<Words>,
+    events: Vec<EventWords>,
     /// Time of the first sample.
     first: u64,
     /// Time of the last sample.
@@ -106,7 +106,7 @@ impl RankTrace {
     }
 
     /// Events since the last time.
-    pub fn take(&mut self) -> Vec<Words> {
+    pub fn take(&mut self) -> Vec<EventWords> {
         std::mem::take(&mut self.events)
     }
 
@@ -116,7 +116,7 @@ impl RankTrace {
         if !wait.polls {
             self.note(now, What::SleepBegins);
         }
-        for part in text_parts(Named::Wait, 0, wait.awaited.subject()) {
+        for part in text_parts(NamedThing::Wait, 0, wait.awaited.subject()) {
             self.note(now, part);
         }
     }

@@ -26,12 +26,12 @@ pub struct MappedFile {
     /// Its device and number there.
     pub identity: Identity,
     /// Parts of it, in the order of addresses.
-    pub mappings: Vec<Mapping>,
+    pub mappings: Vec<FileMapping>,
 }
 
 /// Part of a file that is mapped.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Mapping {
+pub struct FileMapping {
     /// Addresses in the process.
     pub addresses: Range<u64>,
     /// Offset in the file.
@@ -45,7 +45,7 @@ pub struct Mapping {
 pub(crate) fn mapped(thread: u32) -> io::Result<(Vec<MappedFile>, Vec<Range<u64>>)> {
     let maps = fs::read_to_string(format!("/proc/{thread}/maps"))?;
     let root = PathBuf::from(format!("/proc/{thread}/root"));
-    let mut files: BTreeMap<&str, Vec<Mapping>> = BTreeMap::new();
+    let mut files: BTreeMap<&str, Vec<FileMapping>> = BTreeMap::new();
     let mut writable = Vec::new();
     for line in maps.lines().filter_map(Line::of) {
         if line.can_be_written {
@@ -67,7 +67,7 @@ pub(crate) fn mapped(thread: u32) -> io::Result<(Vec<MappedFile>, Vec<Range<u64>
 
 /// A line of `/proc/PID/maps`.
 struct Line<'a> {
-    mapping: Mapping,
+    mapping: FileMapping,
     can_be_written: bool,
     /// Path of the file, if it is one's.
     path: Option<&'a str>,
@@ -81,7 +81,8 @@ impl<'a> Line<'a> {
         let (rights, rest) = rest.split_once(' ')?;
         let (offset, _) = rest.split_once(' ')?;
         let addresses = number(start)?..number(end)?;
-        let mapping = Mapping { addresses, offset: number(offset)?, runs: rights.contains('x') };
+        let mapping =
+            FileMapping { addresses, offset: number(offset)?, runs: rights.contains('x') };
         let path = line.find('/').map(|at| &line[at..]);
         Some(Line { mapping, can_be_written: rights.contains('w'), path })
     }

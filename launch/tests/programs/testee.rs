@@ -27,7 +27,7 @@ use std::time::Duration;
 use rustix::io::{pread, pwrite};
 use rustix::process::{Signal, getpid, kill_process};
 use weft_launch::{
-    Binding, FarLink, HostLayout, HostsSpec, JobSpec, Layout, Membership, PEER_LOST, Settings,
+    Binding, FarLink, HostLayout, HostsSpec, JobSpec, Membership, PEER_LOST, RankLayout, Settings,
     parse_hosts, run, run_on_hosts, start_if_asked,
 };
 use weft_link::Link;
@@ -109,7 +109,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
     }
 }
 
-fn print_layout(layout: &Layout) {
+fn print_layout(layout: &RankLayout) {
     for HostLayout { name, first, ranks, interface, address, .. } in &layout.hosts {
         println!("host {name}: {ranks} from {first}, {interface} {address}");
     }

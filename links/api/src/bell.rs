@@ -46,13 +46,13 @@ pub trait Bells: Send + Sync {
 
 /// Losses that were announced to a rank, for [`Bells`] that share no memory with others.
 #[derive(Debug, Default)]
-pub struct Losses {
+pub struct AnnouncedLosses {
     /// The first that was not taken: see [`Loss::to_bits`].
     first: AtomicU64,
     untaken: Mutex<Vec<Loss>>,
 }
 
-impl Losses {
+impl AnnouncedLosses {
     /// See [`Bells::loss`].
     #[inline]
     pub fn first(&self) -> Option<Loss> {

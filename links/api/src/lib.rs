@@ -54,6 +54,6 @@ pub use gather::{Gather, copy_short};
 pub use link::{Capabilities, Link, TURN};
 pub use network::{Network, NoNetwork, PathMtu, Paths, has_buffered, has_unflushed};
 pub use packet::{BadFrame, LinkViolation, Payload, Plain, Received, ReceivedPlain, ShortWords};
-pub use part::Part;
+pub use part::LinkPart;
 pub use services::{Services, SharedWords};
 pub use short::{Glance, NoGlance, NoShort, ShortPackets};

@@ -63,9 +63,9 @@ pub trait Link: Send + Sized + 'static {
     /// Flushes and timers; [`crate::NoNetwork`] where there are none.
     type Network: Network<Self>;
 
-    /// Separate NI; [`crate::ni::NoNi`] where the NI half of the protocols runs inline, in calls
-    /// of the host.
-    type Ni: SeparateNi<Self>;
+    /// Separate NI; [`crate::ni::NoSeparateNi`] where the NI half of the protocols runs inline, in
+    /// calls of the host.
+    type SeparateNi: SeparateNi<Self>;
 
     /// Short packets, if this link has them.
     const SHORT: Option<Self::Short>;
@@ -75,7 +75,7 @@ pub trait Link: Send + Sized + 'static {
 
     /// NI half of the protocols where it runs apart from the host, as events of whoever drives this
     /// link.
-    const NI: Option<Self::Ni>;
+    const NI: Option<Self::SeparateNi>;
 
     /// Returns guarantees and sizes of this link.
     fn capabilities(&self) -> &Capabilities;
@@ -159,11 +159,11 @@ macro_rules! only_frames {
     () => {
         type Short = $crate::NoShort;
         type Network = $crate::NoNetwork;
-        type Ni = $crate::ni::NoNi;
+        type SeparateNi = $crate::ni::NoSeparateNi;
 
         const SHORT: Option<$crate::NoShort> = None;
         const NETWORK: Option<$crate::NoNetwork> = None;
-        const NI: Option<$crate::ni::NoNi> = None;
+        const NI: Option<$crate::ni::NoSeparateNi> = None;
 
         fn services(&self) -> $crate::Services {
             $crate::Services::default()

@@ -7,27 +7,27 @@ use std::io;
 use std::ptr::NonNull;
 use weft_wire::Rank;
 
-/// Memory of the program that is lent to frames ([`Lending`]). Whoever lends it keeps it where it
-/// is, and as it is, until no frame has any of it: [`Lending::take_back`] sees to that.
+/// Memory of the program that is lent to frames ([`Lending`]). Its owner keeps it where it is,
+/// and as it is, until no frame has any of it: [`Lending::take_back`] sees to that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lent {
+pub struct LentMemory {
     /// Address of its first byte.
     pub start: NonNull<u8>,
     /// Number of bytes.
     pub bytes: usize,
 }
 
-impl Lent {
+impl LentMemory {
     /// True if the two have bytes in common.
-    pub fn overlaps(self, other: Lent) -> bool {
+    pub fn overlaps(self, other: LentMemory) -> bool {
         let (own, others) = (self.start.addr().get(), other.start.addr().get());
         own < others + other.bytes && others < own + self.bytes
     }
 }
 
 /// Memory of the program that is posted for packets of a peer ([`Posting`]): those whose user bytes
-/// begin with `head`, and then a place in the memory, 8 bytes little-endian. What follows belongs
-/// there. Whoever posts it keeps it where it is, and neither reads nor writes it, until
+/// begin with `head`, and then a place in the memory, 8 bytes little-endian. The bytes behind
+/// that belong there. Its owner keeps it where it is, and neither reads nor writes it, until
 /// [`Posting::unpost`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Posted {
@@ -53,14 +53,14 @@ pub trait Lending {
     /// `head` on are these, and nothing is written behind `head`. It stays lent until the frame is
     /// freed and has left, or until [`Self::take_back`]. False, and nothing has happened, if this
     /// frame cannot have any.
-    fn lend(&mut self, buffer: Buffer, head: usize, lent: Lent) -> bool;
+    fn lend(&mut self, buffer: Buffer, head: usize, lent: LentMemory) -> bool;
 
     /// True if a frame has bytes of this memory still, or they are
     /// [on their way](ZeroCopy::send).
-    fn has_lent(&mut self, lent: Lent) -> bool;
+    fn has_lent(&mut self, lent: LentMemory) -> bool;
 
     /// Has frames read this memory no more: those that have some of it still get a copy.
-    fn take_back(&mut self, lent: Lent);
+    fn take_back(&mut self, lent: LentMemory);
 }
 
 /// Reader of packets into the program's memory, which saves a copy out of frames.
@@ -94,7 +94,7 @@ pub trait ZeroCopy {
     /// Sends memory to who has [posted](Self::post) as much under this head. It stays lent until it
     /// has left ([`Lending::has_lent`]). False, and nothing has happened, if `to` gets packets
     /// only.
-    fn send(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool;
+    fn send(&mut self, to: Rank, head: &PostedHead, lent: LentMemory) -> bool;
 
     /// True if memory is on its way, as far as its length tells: who waits for that looks, because
     /// that is what moves it, and does not sleep yet.

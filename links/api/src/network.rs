@@ -7,8 +7,8 @@ use std::time::Duration;
 use weft_wire::Rank;
 
 /// Flushes and timers of a link of type `L` over a network: it holds packets back until a flush,
-/// receives several at once, and may lose some, so that the NI has timers. Whoever runs the NI
-/// inline must serve both in time.
+/// receives several at once, and may lose some, so that the NI has timers. A thread that runs the
+/// NI inline must serve both in time.
 ///
 /// A value of this type exists only for such a link ([`crate::Link::NETWORK`]).
 pub trait Network<L>: Copy + Send + 'static {

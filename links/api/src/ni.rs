@@ -1,6 +1,6 @@
 //! NI half of the protocols where it runs apart from the host, on a processor of its own.
 //!
-//! Whatever drives that processor (the simulator) is notified of the events of the thesis's NI
+//! The driver of that processor (the simulator) is notified of the events of the thesis's NI
 //! control program (8.1.2) and has them processed one at a time.
 
 use crate::Payload;
@@ -54,9 +54,9 @@ pub trait SeparateNi<L>: Copy + Send + 'static {
 
 /// Separate NI of a link that has none. There is no value of this.
 #[derive(Clone, Copy, Debug)]
-pub enum NoNi {}
+pub enum NoSeparateNi {}
 
-impl<L> SeparateNi<L> for NoNi {
+impl<L> SeparateNi<L> for NoSeparateNi {
     fn control_program(self, _: &L) -> ControlProgram {
         match self {}
     }

@@ -5,7 +5,7 @@ use weft_wire::{Header, Rank};
 
 /// Link that can be a part of a link made of several. Frames are copied between its memory and that
 /// of the other parts.
-pub trait Part: Link {
+pub trait LinkPart: Link {
     /// True if `buffer` can be transmitted as it is to anybody on this link: it was allocated here,
     /// or its bytes go with the header.
     fn is_own(&self, buffer: Buffer) -> bool;
@@ -28,8 +28,8 @@ pub trait Part: Link {
         None
     }
 
-    /// True if packets wait until the system takes more of this link. Whoever sleeps must wake up
-    /// then, too.
+    /// True if packets wait until the system takes more of this link. A thread that sleeps must
+    /// wake up then, too.
     fn wants_room(&self) -> bool {
         false
     }

@@ -2,15 +2,15 @@
 
 use crate::gauge::Gauge;
 use crate::memory::{CrossMemory, SharedMemory};
-use crate::status::Notice;
+use crate::status::StatusNotice;
 use crate::sync::AtomicU64;
 use crate::threads::{SystemThreads, Threads};
 use std::sync::Arc;
 use weft_trace::Recorder;
 use weft_wire::{Atomic, Rank};
 
-/// Services of a link beside frames, each with no need of a lock around the link. Whoever runs the
-/// rank asks for them once. By default there are the system's threads, and nothing else.
+/// Services of a link beside frames, each with no need of a lock around the link. The endpoint
+/// asks for them once. By default there are the system's threads, and nothing else.
 #[derive(Clone)]
 pub struct Services {
     /// Threads of this rank.
@@ -22,7 +22,7 @@ pub struct Services {
     /// Access to the memory of other ranks' processes.
     pub cross_memory: Option<Arc<dyn CrossMemory>>,
     /// Notice of what this rank waits for, if somebody can read it.
-    pub notice: Option<Arc<dyn Notice>>,
+    pub notice: Option<Arc<dyn StatusNotice>>,
     /// Place where this rank shows its counts, if somebody can see it.
     pub gauge: Option<Arc<dyn Gauge>>,
     /// Writer of what happens at this rank, if the run is traced.

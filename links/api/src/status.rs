@@ -17,7 +17,7 @@ const HEAD_BYTES: usize = 1 + 8 + 4 + 4 + 1;
 pub const RECORD_BYTES: usize = (HEAD_BYTES + 4 * RUNS + TEXT_BYTES).next_multiple_of(8);
 
 /// Notice of what a rank waits for. It writes the status, others read it.
-pub trait Notice: Send + Sync {
+pub trait StatusNotice: Send + Sync {
     /// Says what this rank waits for, from now on.
     fn waits(&self, awaited: &Awaited);
     /// Says that it has looked for what it waits for, and will again: nobody wakes it.
@@ -30,7 +30,7 @@ pub trait Notice: Send + Sync {
 
 /// Status of a rank.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Status {
+pub struct RankStatus {
     /// Time since it is so.
     pub since: Duration,
     /// Time at which it became so, in nanoseconds by the clock of the rank's host.
@@ -67,12 +67,12 @@ pub enum Whom {
     /// Any of these.
     OneOf(Vec<Rank>),
     /// All members of a team that have not come to the same meeting.
-    Meeting(Meeting),
+    Meeting(TeamMeeting),
 }
 
 /// Operation in which members of a team take part.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Meeting {
+pub struct TeamMeeting {
     /// Name of the team, the same at all members.
     pub team: u64,
     /// Number of the operation in its team.
@@ -145,7 +145,7 @@ impl Awaited {
             0 => Whom::Unknown,
             1 => Whom::Anyone,
             2 => Whom::One(Rank(u16::try_from(team).ok()?)),
-            3 => Whom::Meeting(Meeting {
+            3 => Whom::Meeting(TeamMeeting {
                 team,
                 number: u32::from_le_bytes(*number),
                 call: u32::from_le_bytes(*call),

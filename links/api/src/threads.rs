@@ -8,7 +8,7 @@ use std::io;
 use std::thread::{Builder, JoinHandle};
 
 /// Code of a thread.
-pub type Body = Box<dyn FnOnce() + Send>;
+pub type ThreadBody = Box<dyn FnOnce() + Send>;
 
 /// Threads of one rank.
 pub trait Threads: Send + Sync {
@@ -17,7 +17,7 @@ pub trait Threads: Send + Sync {
     ///
     /// # Errors
     /// The system has no room for it, or the rank has to stop.
-    fn spawn(&self, name: &str, body: Body) -> io::Result<Option<JoinHandle<()>>>;
+    fn spawn(&self, name: &str, body: ThreadBody) -> io::Result<Option<JoinHandle<()>>>;
 }
 
 /// Threads of the system.
@@ -25,7 +25,7 @@ pub trait Threads: Send + Sync {
 pub struct SystemThreads;
 
 impl Threads for SystemThreads {
-    fn spawn(&self, name: &str, body: Body) -> io::Result<Option<JoinHandle<()>>> {
+    fn spawn(&self, name: &str, body: ThreadBody) -> io::Result<Option<JoinHandle<()>>> {
         Builder::new().name(name.into()).spawn(body).map(Some)
     }
 }
@@ -66,12 +66,12 @@ impl Word {
 
 /// All words of a coroutine that does not run, kept by the scheduler of coroutines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Words([u64; WORDS]);
+pub struct CoroutineWords([u64; WORDS]);
 
-impl Words {
+impl CoroutineWords {
     /// Words of a new coroutine: those of the running one, but for its number.
     pub fn inherited(coroutine: u64) -> Self {
-        let mut words = OWN.with(|own| Words(std::array::from_fn(|word| own[word].get())));
+        let mut words = OWN.with(|own| CoroutineWords(std::array::from_fn(|word| own[word].get())));
         words.0[Word::COROUTINE.0] = coroutine;
         words
     }

@@ -23,13 +23,13 @@ const SETS: usize = 5;
 /// A core's hardware has one timer, which the kernel sets to whatever comes first: often its own
 /// tick, each 1 to 10 ms on a core at work. A timer that comes before that has the hardware's set
 /// anew, which on many virtual machines leaves the machine, and takes 8 us instead of 0.6.
-pub struct Timer {
+pub struct KernelTimer {
     descriptor: OwnedFd,
     /// True if it takes long to set it to a time that comes before the kernel's tick.
     is_dear: bool,
 }
 
-impl Timer {
+impl KernelTimer {
     /// A timer that is not set.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Timer {
     pub fn new() -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let descriptor = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        let mut timer = Timer { descriptor, is_dear: false };
+        let mut timer = KernelTimer { descriptor, is_dear: false };
         timer.is_dear = timer.setting_takes() > CHEAP;
         timer.unset();
         Ok(timer)
@@ -89,7 +89,7 @@ impl Timer {
     }
 }
 
-impl AsFd for Timer {
+impl AsFd for KernelTimer {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }

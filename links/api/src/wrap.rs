@@ -10,7 +10,7 @@ mod traced;
 
 pub use capture::{Capture, Captured};
 pub use count::{Count, FrameCounters};
-pub use faults::{FaultPlan, Faults};
+pub use faults::{FaultPlan, FaultyLink};
 pub use frames_only::FramesOnly;
 pub use inspect::InspectOnDrop;
 pub use through::{Through, Wrapper, through};
@@ -34,8 +34,8 @@ macro_rules! delegate {
     };
     (@ host) => {
         type Clock = L::Clock;
-        type Ni = crate::wrap::Through<L::Ni>;
-        const NI: Option<Self::Ni> = crate::wrap::through(L::NI);
+        type SeparateNi = crate::wrap::Through<L::SeparateNi>;
+        const NI: Option<Self::SeparateNi> = crate::wrap::through(L::NI);
         fn clock(&self) -> L::Clock { self.inner.clock() }
         fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }
         fn arm(&mut self, waiter: crate::bell::Waiter) -> Option<crate::bell::Ticket> {

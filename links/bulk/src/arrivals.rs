@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use weft_datagram::seal::{Kind, Seals};
-use weft_datagram::{Landed, Source};
+use weft_datagram::seal::{FrameKind, Seals};
+use weft_datagram::{ArrivalSource, Landed};
 use weft_link::clock::Nanoseconds;
 use weft_link::memory::{Posted, PostedHead};
 use weft_wire::Rank;
@@ -67,7 +67,7 @@ struct Unknown {
 }
 
 impl Arrivals {
-    /// To a rank of a job of so many.
+    /// Arrivals at a rank of a job of `ranks` ranks.
     pub fn new(
         epoll: Arc<OwnedFd>,
         listener: TcpListener,
@@ -183,7 +183,7 @@ impl Arrivals {
         let source = match self.expected.record_bytes(&unknown.hello[..have]) {
             Ok(_) if have < bytes => return,
             Ok(_) => match seals.open(&mut unknown.hello[..bytes]) {
-                Ok(opened) if opened.kind == Kind::HELLO => Some(opened.source),
+                Ok(opened) if opened.kind == FrameKind::HELLO => Some(opened.source),
                 _ => None,
             },
             Err(_) => None,
@@ -239,7 +239,7 @@ impl Arrivals {
     }
 }
 
-impl Source<Box<[u8]>> for Arrivals {
+impl ArrivalSource<Box<[u8]>> for Arrivals {
     fn look(
         &mut self,
         spare: &mut Vec<Box<[u8]>>,

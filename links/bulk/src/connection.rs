@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
-use weft_datagram::seal::{Kind, Sealer};
+use weft_datagram::seal::{FrameKind, Sealer};
 use weft_wire::{Header, envelope};
 
 /// Records in one system call at most.
@@ -126,7 +126,7 @@ impl Connection {
     /// Adds the record that says whose this connection is.
     pub fn push_hello(&mut self, sealer: &mut Sealer, trailer_bytes: usize) {
         let mut record = vec![0; envelope::SIZE + HELLO_CONTENTS + trailer_bytes];
-        sealer.seal(Kind::HELLO, &mut record);
+        sealer.seal(FrameKind::HELLO, &mut record);
         let bytes = record.len();
         self.queue.push_back(Record { place: Place::Own(record), bytes, sealed: true });
     }
@@ -214,7 +214,7 @@ impl Connection {
                 Place::Own(bytes) => {
                     record.bytes += trailer_bytes;
                     bytes.resize(record.bytes, 0);
-                    sealer.seal(Kind::PACKETS, bytes);
+                    sealer.seal(FrameKind::PACKETS, bytes);
                 }
             }
         }

@@ -17,14 +17,14 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_datagram::seal::{Keys, Protection, Refusals, Seals, Secret};
-use weft_datagram::{Incoming, OWN};
+use weft_datagram::{OWN, ReceiveQueue};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
-use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
-use weft_link::ni::NoNi;
+use weft_link::memory::{Lending, LentMemory, Posted, PostedHead, Posting, ZeroCopy};
+use weft_link::ni::NoSeparateNi;
 use weft_link::wrap::{Through, through};
 use weft_link::{
-    Buffer, Capabilities, Layer, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths,
+    Buffer, Capabilities, Layer, Link, LinkPart, LinkViolation, Network, NoShort, PathMtu, Paths,
     Payload, Received, Services, SharedFrames, TURN, has_unflushed,
 };
 use weft_wire::{Follows, Header, Rank, atomic, envelope, path};
@@ -96,14 +96,14 @@ pub struct Counters {
 }
 
 /// A link for long packets around one that sends datagrams.
-pub struct Bulk<F: Part> {
+pub struct Bulk<F: LinkPart> {
     far: F,
     capabilities: Capabilities,
     frames: Frames,
     runs: Runs,
     ways: Ways,
     arrivals: Arrivals,
-    incoming: Incoming<Box<[u8]>>,
+    incoming: ReceiveQueue<Box<[u8]>>,
     seals: Seals,
     epoll: Arc<OwnedFd>,
     trailer_bytes: usize,
@@ -117,7 +117,7 @@ pub struct Bulk<F: Part> {
     counters: Counters,
 }
 
-impl<F: Part> Bulk<F> {
+impl<F: LinkPart> Bulk<F> {
     /// Attaches to a job, around its link `far`.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl<F: Part> Bulk<F> {
             runs,
             ways: Ways::new(peers, own, outside.max_payload),
             arrivals: Arrivals::new(Arc::clone(&epoll), listener, expected, ranks.into(), places)?,
-            incoming: Incoming::new(receive_frames, Vec::new()),
+            incoming: ReceiveQueue::new(receive_frames, Vec::new()),
             seals,
             epoll,
             trailer_bytes,
@@ -213,7 +213,7 @@ impl<F: Part> Bulk<F> {
     fn transmit_run(&mut self, to: Rank, header: &Header, buffer: Buffer) {
         let size = usize::from(header.size);
         if has_unflushed(&self.far) {
-            // What was sent there by datagram is not to be overtaken.
+            // Packets that were sent there by datagram are not to be overtaken.
             self.far.flush();
         }
         let Bulk { far, frames, incoming, runs, .. } = self;
@@ -308,7 +308,7 @@ impl<F: Part> Bulk<F> {
         self.counters.packets += 1;
         self.ways.went(to);
         if begins {
-            // What was sent there by datagram is not to be overtaken.
+            // Packets that were sent there by datagram are not to be overtaken.
             self.far.flush();
         }
         self.unflushed += size;
@@ -325,8 +325,8 @@ impl<F: Part> Bulk<F> {
     }
 }
 
-/// User bytes of a packet at most, where datagrams hold so many: it must be possible to send it in
-/// pieces.
+/// User bytes of a packet at most, where datagrams hold `datagram` bytes: it must be possible to
+/// send it in pieces.
 fn max_payload(datagram: usize) -> usize {
     let pieces = PIECES_MAX * datagram.saturating_sub(path::SIZE) / 64 * 64;
     pieces.clamp(datagram, PAYLOAD_MAX.max(datagram))
@@ -349,7 +349,7 @@ enum Side {
 }
 
 /// Bytes of a packet in a record.
-fn received(incoming: &Incoming<Box<[u8]>>, buffer: Buffer, size: usize) -> &[u8] {
+fn received(incoming: &ReceiveQueue<Box<[u8]>>, buffer: Buffer, size: usize) -> &[u8] {
     match incoming.read(buffer, size) {
         Some(bytes) => bytes,
         None => unreachable!("a buffer that was received is in a place"),
@@ -361,7 +361,7 @@ impl Side {
     #[cold]
     fn copied<'a>(
         self,
-        far: &impl Part,
+        far: &impl LinkPart,
         runs: &Runs,
         size: usize,
         copy: &'a mut Vec<u8>,
@@ -386,7 +386,7 @@ impl Side {
     }
 }
 
-impl<F: Part> Network<Bulk<F>> for Through<F::Network> {
+impl<F: LinkPart> Network<Bulk<F>> for Through<F::Network> {
     #[inline]
     fn has_unflushed(self, link: &Bulk<F>) -> bool {
         self.0.has_unflushed(&link.far) || link.ways.has_unflushed()
@@ -406,15 +406,15 @@ impl<F: Part> Network<Bulk<F>> for Through<F::Network> {
     }
 }
 
-impl<F: Part> Link for Bulk<F> {
+impl<F: LinkPart> Link for Bulk<F> {
     type Clock = F::Clock;
     type Short = NoShort;
     type Network = Through<F::Network>;
-    type Ni = NoNi;
+    type SeparateNi = NoSeparateNi;
 
     const SHORT: Option<NoShort> = None;
     const NETWORK: Option<Through<F::Network>> = through(F::NETWORK);
-    const NI: Option<NoNi> = None;
+    const NI: Option<NoSeparateNi> = None;
 
     fn clock(&self) -> F::Clock {
         self.far.clock()
@@ -541,7 +541,7 @@ impl<F: Part> Link for Bulk<F> {
     }
 }
 
-impl<F: Part> Paths for Bulk<F> {
+impl<F: LinkPart> Paths for Bulk<F> {
     fn payload_to(&self, _: Rank) -> Option<usize> {
         None
     }
@@ -560,7 +560,7 @@ impl<F: Part> Paths for Bulk<F> {
     }
 }
 
-impl<F: Part> Part for Bulk<F> {
+impl<F: LinkPart> LinkPart for Bulk<F> {
     fn is_own(&self, _: Buffer) -> bool {
         true
     }

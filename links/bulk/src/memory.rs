@@ -8,14 +8,14 @@
 //! transmitted packets, so that no reference and no such write overlap.
 //!
 //! A frame's last user bytes may be in *lent* memory of the program. It is read only while a frame
-//! has it, and whoever lends it keeps it readable and unchanged as long ([`Lent`]); nothing is ever
-//! written there.
+//! has it, and whoever lends it keeps it readable and unchanged as long ([`LentMemory`]); nothing
+//! is ever written there.
 #![allow(unsafe_code)]
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::io;
 use std::ptr::NonNull;
-use weft_link::memory::Lent;
+use weft_link::memory::LentMemory;
 
 use crate::record::{HEAD_BYTES, RECORD_MAX};
 
@@ -38,7 +38,7 @@ pub(crate) struct Memory {
 struct Tail {
     /// Number of user bytes before them, which are in the frame.
     head: usize,
-    lent: Lent,
+    lent: LentMemory,
 }
 
 // SAFETY: a region is an address range that any thread may use, and so is lent memory; the module's
@@ -71,7 +71,7 @@ impl Memory {
     }
 
     /// Lends a frame its user bytes from `head` on.
-    pub fn lend(&mut self, frame: u32, head: usize, lent: Lent) {
+    pub fn lend(&mut self, frame: u32, head: usize, lent: LentMemory) {
         let before = self.tails[frame as usize].replace(Tail { head, lent });
         self.lent += usize::from(before.is_none());
     }
@@ -82,12 +82,12 @@ impl Memory {
     }
 
     /// True if a frame has some of this memory.
-    pub fn has_lent(&self, lent: Lent) -> bool {
+    pub fn has_lent(&self, lent: LentMemory) -> bool {
         self.lent > 0 && self.tails.iter().flatten().any(|tail| tail.lent.overlaps(lent))
     }
 
     /// Gives frames that have some of this memory a copy of it.
-    pub fn take_back(&mut self, lent: Lent) {
+    pub fn take_back(&mut self, lent: LentMemory) {
         for frame in 0..self.frames {
             if self.tails[frame as usize].is_some_and(|tail| tail.lent.overlaps(lent)) {
                 self.settle(frame);
@@ -169,9 +169,9 @@ impl Memory {
 
 /// Bytes of lent memory, while a frame has it.
 #[inline]
-fn bytes_of(lent: &Lent) -> &[u8] {
+fn bytes_of(lent: &LentMemory) -> &[u8] {
     // SAFETY: readable and written by nobody as long as a frame has it (module comment), in whose
-    // tail the borrowed `Lent` is.
+    // tail the borrowed `LentMemory` is.
     unsafe { NonNull::slice_from_raw_parts(lent.start, lent.bytes).as_ref() }
 }
 

@@ -4,7 +4,8 @@
 //! to [`PostedMemory::unpost`] ([`weft_link::memory::Posted`]). It is written by the one record of
 //! its rank that is being read, in an [`Aim`], and only behind the bytes of records that were
 //! authentic: an outsider, who may well pretend to have a record for it, spoils nothing that
-//! anybody was told is there (`is_for`). Whoever has it given back calls off the aim first.
+//! anybody was told is there (`is_for`). Memory that is given back is no aim any more: that is
+//! called off first.
 #![allow(unsafe_code)]
 
 use crate::record::HEAD_BYTES;

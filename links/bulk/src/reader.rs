@@ -34,7 +34,8 @@ pub(crate) struct Reader {
 
 /// Result of a look at a connection.
 pub(crate) enum Step {
-    /// A record of so many bytes, or so many of it, where the others are in posted memory.
+    /// A record, and its number of bytes, or of those of it that came where the others are in
+    /// posted memory.
     Record(Box<[u8]>, usize, Option<Aim>),
     /// A record for which there was no place. It is lost.
     Dropped,

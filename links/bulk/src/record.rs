@@ -1,7 +1,7 @@
 //! Records: what travels on a connection, one after another. A record is a frame as a datagram has
 //! it (envelope, packets, trailer), only longer, and under keys of its own.
 
-use weft_datagram::seal::Kind;
+use weft_datagram::seal::FrameKind;
 use weft_wire::envelope::{self, Envelope};
 use weft_wire::{Rank, network};
 
@@ -70,8 +70,8 @@ impl Expected {
         }
         let length = length as usize;
         let (right, least, most) = match self.source {
-            None => (Kind::HELLO, HELLO_CONTENTS, HELLO_CONTENTS),
-            Some(_) => (Kind::PACKETS, network::SIZE, network::SIZE + PAYLOAD_MAX),
+            None => (FrameKind::HELLO, HELLO_CONTENTS, HELLO_CONTENTS),
+            Some(_) => (FrameKind::PACKETS, network::SIZE, network::SIZE + PAYLOAD_MAX),
         };
         if kind != right {
             return Err(BadRecord::Kind);

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use weft_link::clock::Nanoseconds;
-use weft_link::{Buffer, Layer, LinkViolation, Part, Payload, Received};
+use weft_link::{Buffer, Layer, LinkPart, LinkViolation, Payload, Received};
 use weft_wire::{Header, Rank};
 
 /// Looks at the far link that find nothing between two at this one, while runs come: each is a
@@ -18,7 +18,8 @@ const EVERY: u32 = 2;
 /// Looks at this link for which runs are said to come.
 const STAYS: u32 = 256;
 
-/// A link for packets of several datagrams: any [`Part`], whose types nobody here needs to know.
+/// A link for packets of several datagrams: any [`LinkPart`], whose types nobody here needs to
+/// know.
 pub trait RunLink: Send {
     /// User bytes of a packet at most.
     fn most_payload(&self) -> usize;
@@ -48,7 +49,7 @@ pub trait RunLink: Send {
     fn tend(&mut self, now: Nanoseconds);
 }
 
-impl<P: Part> RunLink for P {
+impl<P: LinkPart> RunLink for P {
     fn most_payload(&self) -> usize {
         self.most_payload_at_once()
     }

@@ -8,7 +8,7 @@
 //!   by datagram ◀─────────────────────────────────┘
 //! ```
 //! From the first packet to a rank on that goes by another way than datagrams, packets there that
-//! [follow](Follows) others have serial numbers. What has none follows at once.
+//! [follow](Follows) others have serial numbers. A packet without one follows at once.
 
 use crate::connection::{Connection, Progress};
 use crate::frames::Frames;
@@ -53,15 +53,15 @@ pub(crate) struct Way {
 /// Lost runs to a rank after which long packets go by connection for a while: a network that loses
 /// datagrams loses many of six, and what lets one kind of them pass may stop another, ...
 const MOST_LOST_RUNS: u32 = 3;
-/// ... if no more than so many went meanwhile; and the number of packets of that while, which is
-/// doubled each time.
+/// ... if no more than this number went meanwhile; and the number of packets of that while, which
+/// is doubled each time.
 const FEW_RUNS: u32 = 1000;
 const MOST_RUN_DOUBLINGS: u32 = 10;
 
 /// Runs to one rank.
 #[derive(Clone, Copy, Default)]
 struct RunHistory {
-    /// Those that were lost, of so many: both are forgotten at [`FEW_RUNS`].
+    /// Runs that were lost, of those that were sent: both numbers are forgotten at [`FEW_RUNS`].
     lost: u32,
     went: u32,
     /// Packets that go by connection yet, and how often that was so.
@@ -156,7 +156,7 @@ impl Ways {
     pub fn number(&mut self, to: Rank, header: &Header) -> Header {
         let way = &mut self.ways[to.index()];
         way.last = match (way.last, header.follows) {
-            // What was sent before has no number.
+            // Packets that were sent before have no number.
             (Serial::NONE, Follows::Earlier | Follows::Lost) => Serial::FIRST.next(),
             (last, _) => last.next(),
         };

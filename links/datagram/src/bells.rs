@@ -11,8 +11,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use weft_link::bell::{Bells, Loss, Losses, Ticket, Waiter};
-use weft_link::timer::Timer;
+use weft_link::bell::{AnnouncedLosses, Bells, Loss, Ticket, Waiter};
+use weft_link::timer::KernelTimer;
 
 /// The bells of one rank.
 pub struct DatagramBells {
@@ -20,9 +20,9 @@ pub struct DatagramBells {
     host: Bell,
     watch: Bell,
     /// Time at which the upcall thread wakes without a ring.
-    timer: Timer,
+    timer: KernelTimer,
     congested: AtomicBool,
-    losses: Losses,
+    losses: AnnouncedLosses,
 }
 
 struct Bell {
@@ -85,9 +85,9 @@ impl DatagramBells {
             socket,
             host: Bell::new()?,
             watch: Bell::new()?,
-            timer: Timer::new()?,
+            timer: KernelTimer::new()?,
             congested: AtomicBool::new(false),
-            losses: Losses::default(),
+            losses: AnnouncedLosses::default(),
         })
     }
 

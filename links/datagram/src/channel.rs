@@ -24,7 +24,7 @@ const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX));
 
 /// Datagram that was received, and its descriptors, close-on-exec.
 #[derive(Debug)]
-pub struct Received {
+pub struct ReceivedDatagram {
     /// Bytes of the datagram.
     pub bytes: Vec<u8>,
     /// Descriptors that came with it.
@@ -117,7 +117,7 @@ pub fn receive(
     channel: impl AsFd,
     flags: RecvFlags,
     most: usize,
-) -> Result<Received, ReceiveError> {
+) -> Result<ReceivedDatagram, ReceiveError> {
     let mut bytes = vec![0; most];
     let mut space = [MaybeUninit::uninit(); ANCILLARY_BYTES];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -146,7 +146,7 @@ pub fn receive(
         return Err(ReceiveError::Long);
     }
     bytes.truncate(arrived.bytes);
-    Ok(Received { bytes, descriptors })
+    Ok(ReceivedDatagram { bytes, descriptors })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Interface to what carries datagrams.
 
-use crate::memory::Place;
+use crate::memory::DatagramPlace;
 use crate::seal::Seals;
-use crate::{Incoming, Outgoing, Source, WayChange};
+use crate::{ArrivalSource, ReceiveQueue, SendQueue, WayChange};
 use weft_link::clock::Nanoseconds;
 use weft_link::memory::{Lending, Posting, ZeroCopy};
 use weft_wire::Rank;
@@ -10,22 +10,23 @@ use weft_wire::Rank;
 /// Datagrams of one rank that wait to be sent, or read.
 pub struct Queues {
     /// Datagrams on their way out.
-    pub outgoing: Outgoing<Place>,
+    pub outgoing: SendQueue<DatagramPlace>,
     /// Datagrams on their way in.
-    pub incoming: Incoming<Place>,
+    pub incoming: ReceiveQueue<DatagramPlace>,
     /// Sealers and openers of both.
     pub seals: Seals,
 }
 
 /// Way of one rank's datagrams to the network and back: a socket, rings of an interface, an
-/// endpoint. A [`DatagramLink`](crate::DatagramLink) looks at it ([`Source`]), and calls these.
-pub trait Device: Source<Place> + Send + Sized + 'static {
+/// endpoint. A [`DatagramLink`](crate::DatagramLink) looks at it ([`ArrivalSource`]), and calls
+/// these.
+pub trait Device: ArrivalSource<DatagramPlace> + Send + Sized + 'static {
     /// True if a packet that fills its datagram leaves from the frame that the program filled. If
     /// not, all are copied, and frames are free for others at once.
     const SENDS_FRAMES: bool;
 
     /// A place for a datagram; `None` while there is none.
-    fn place(&mut self) -> Option<Place>;
+    fn place(&mut self) -> Option<DatagramPlace>;
 
     /// Seals what waits and hands it to the system, as far as that takes it. True if some is left
     /// until it takes more.
@@ -33,12 +34,12 @@ pub trait Device: Source<Place> + Send + Sized + 'static {
 
     /// A frame's place whose datagram has left.
     #[inline]
-    fn returned(&mut self) -> Option<Place> {
+    fn returned(&mut self) -> Option<DatagramPlace> {
         None
     }
 
     /// The place with this index, if its datagram is leaving: the system reads it, as may others.
-    fn sending(&self, index: u32) -> Option<&Place> {
+    fn sending(&self, index: u32) -> Option<&DatagramPlace> {
         let _ = index;
         None
     }
@@ -68,7 +69,7 @@ pub trait Device: Source<Place> + Send + Sized + 'static {
     /// Looks after the ways to others, now and then. Returns what is to be said about them.
     fn tend(&mut self, queues: &mut Queues, now: Nanoseconds) -> Option<WayChange> {
         let Queues { outgoing, incoming, .. } = queues;
-        outgoing.tend(&mut incoming.asking, now, || self.place())
+        outgoing.tend(&mut incoming.pending_answers, now, || self.place())
     }
 
     /// True if whoever waits for the descriptor of arrivals misses nothing from here on. Asked when

@@ -1,6 +1,6 @@
 //! Frames that a program fills, in places that leave and come back.
 
-use crate::memory::{Address, Place};
+use crate::memory::{Address, DatagramPlace};
 use std::ptr::NonNull;
 
 /// A rank's frames: here, with the program, or on their way.
@@ -15,7 +15,7 @@ pub(crate) struct Frames {
 /// One frame of the program's.
 struct Frame {
     /// Here, unless it is on its way.
-    place: Option<Place>,
+    place: Option<DatagramPlace>,
     /// Address at which the program writes, wherever the place is.
     body: Address,
     /// The program gave it up while it was on its way.
@@ -25,10 +25,10 @@ struct Frame {
 impl Frames {
     /// Frames in these places, whose indices follow one another, each with a body of so many bytes
     /// from this offset on.
-    pub fn new(places: Vec<Place>, offset: usize, bytes: usize) -> Self {
-        let first = places.first().map_or(0, Place::index);
+    pub fn new(places: Vec<DatagramPlace>, offset: usize, bytes: usize) -> Self {
+        let first = places.first().map_or(0, DatagramPlace::index);
         let free = (0..places.len() as u32).rev().collect();
-        let frame = |place: Place| {
+        let frame = |place: DatagramPlace| {
             let body = place.at(offset, bytes);
             Frame { place: Some(place), body, given_up: false }
         };
@@ -54,13 +54,13 @@ impl Frames {
 
     /// The place of a frame, if it is here.
     #[inline]
-    pub fn peek(&self, frame: u32) -> Option<&Place> {
+    pub fn peek(&self, frame: u32) -> Option<&DatagramPlace> {
         self.frames[frame as usize].place.as_ref()
     }
 
     /// The place of a frame goes on its way.
     #[inline]
-    pub fn take(&mut self, frame: u32) -> Option<Place> {
+    pub fn take(&mut self, frame: u32) -> Option<DatagramPlace> {
         self.frames[frame as usize].place.take()
     }
 
@@ -77,7 +77,7 @@ impl Frames {
 
     /// The place of a frame comes back.
     #[inline]
-    pub fn put_back(&mut self, place: Place) {
+    pub fn put_back(&mut self, place: DatagramPlace) {
         let frame = place.index() - self.first;
         let slot = &mut self.frames[frame as usize];
         slot.place = Some(place);

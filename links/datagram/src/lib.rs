@@ -29,16 +29,18 @@ mod bells;
 pub mod channel;
 mod device;
 mod frames;
-mod incoming;
 mod link;
 pub mod memory;
-mod outgoing;
 mod pieces;
+mod receive_queue;
 pub mod seal;
+mod send_queue;
 mod way;
 
 pub use bells::DatagramBells;
 pub use device::{Device, InOnePiece, Queues};
-pub use incoming::{Arrived, Asking, Incoming, Landed, OWN, Source};
 pub use link::{Batches, Counters, DatagramLink, DatagramSettings, WAITING};
-pub use outgoing::{Datagram, Outgoing, Sent, WayChange};
+pub use receive_queue::{
+    ArrivalCounters, ArrivalSource, Landed, OWN, PendingAnswers, ReceiveQueue,
+};
+pub use send_queue::{Datagram, SendQueue, Sent, WayChange};

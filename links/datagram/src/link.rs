@@ -2,9 +2,9 @@
 
 use crate::device::{Device, Queues};
 use crate::frames::Frames;
-use crate::memory::Place;
+use crate::memory::DatagramPlace;
 use crate::seal::{Keys, Refusals, Seals};
-use crate::{Arrived, DatagramBells, Incoming, OWN, Outgoing, Sent, WayChange};
+use crate::{ArrivalCounters, DatagramBells, OWN, ReceiveQueue, SendQueue, Sent, WayChange};
 use std::io;
 use std::ops::{Range, RangeInclusive};
 use std::os::fd::OwnedFd;
@@ -14,9 +14,9 @@ use std::time::Duration;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
 use weft_link::memory::{Lending, Posting, ZeroCopy};
-use weft_link::ni::NoNi;
+use weft_link::ni::NoSeparateNi;
 use weft_link::{
-    Buffer, Capabilities, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths, Payload,
+    Buffer, Capabilities, Link, LinkPart, LinkViolation, Network, NoShort, PathMtu, Paths, Payload,
     Received, Services, SharedFrames,
 };
 use weft_wire::{Header, Rank, Tag, atomic, envelope, network};
@@ -37,12 +37,12 @@ pub struct DatagramSettings {
     /// True if all datagrams arrive, and in order.
     pub reliable: bool,
     /// Places of the frames that the program fills; their indices follow one another.
-    pub frames: Vec<Place>,
+    pub frames: Vec<DatagramPlace>,
     /// Frames that readers of received packets may hold at once: as many as the receive buffers of
     /// the protocol, or it finds fewer than it counts on.
     pub receive_frames: usize,
     /// Places for arrivals, one more than that, unless the device brings them.
-    pub places: Vec<Place>,
+    pub places: Vec<DatagramPlace>,
     /// Bells that an arrival rings.
     pub bells: Arc<DatagramBells>,
 }
@@ -53,7 +53,7 @@ pub struct Counters {
     /// On the way out.
     pub sent: Sent,
     /// On the way in.
-    pub arrived: Arrived,
+    pub arrived: ArrivalCounters,
     /// Datagrams that arrived and were not for us, or not from whom they said, or came before.
     pub refused: Refusals,
 }
@@ -111,8 +111,8 @@ impl<D: Device> DatagramLink<D> {
                 threads: true,
             },
             queues: Queues {
-                outgoing: Outgoing::new(settings.ranks, WAITING, room, trailer_bytes),
-                incoming: Incoming::new(receive_frames, settings.places),
+                outgoing: SendQueue::new(settings.ranks, WAITING, room, trailer_bytes),
+                incoming: ReceiveQueue::new(receive_frames, settings.places),
                 seals,
             },
             frames: Frames::new(frames, body, max_payload),
@@ -126,7 +126,7 @@ impl<D: Device> DatagramLink<D> {
     }
 
     /// Multicasts to ranks with the same number here leave as one datagram from here on, which the
-    /// network copies ([`Outgoing::share`]). Not if packets are encrypted.
+    /// network copies ([`SendQueue::share`]). Not if packets are encrypted.
     #[must_use]
     pub fn sharing(mut self, addresses: Vec<Option<u16>>) -> Self {
         if self.queues.seals.protection().trailer_bytes() == 0 {
@@ -137,7 +137,7 @@ impl<D: Device> DatagramLink<D> {
     }
 
     /// Packets that are cut into so many frames at most leave as a run
-    /// ([`Outgoing::set_most_in_run`]).
+    /// ([`SendQueue::set_most_in_run`]).
     #[must_use]
     pub fn with_runs(mut self, most: usize) -> Self {
         self.queues.outgoing.set_most_in_run(most);
@@ -167,8 +167,8 @@ impl<D: Device> DatagramLink<D> {
     #[inline]
     fn send_waiting(&mut self) {
         let Queues { outgoing, incoming, .. } = &mut self.queues;
-        if !incoming.asking.is_answered() {
-            outgoing.answer(&mut incoming.asking, || self.device.place());
+        if !incoming.pending_answers.is_answered() {
+            outgoing.answer(&mut incoming.pending_answers, || self.device.place());
         }
         let congested = self.device.send(&mut self.queues);
         self.take_back();
@@ -252,8 +252,8 @@ impl<D: Device> DatagramLink<D> {
             self.bells.set_congested(true);
         }
         let found = self.has_arrivals();
-        // What came may have been a probe, or a goodbye.
-        if !self.queues.incoming.asking.is_answered() {
+        // The frame may have been a probe, or a goodbye.
+        if !self.queues.incoming.pending_answers.is_answered() {
             self.flush();
         }
         !found && self.device.may_sleep()
@@ -270,11 +270,11 @@ impl<D: Device> Link for DatagramLink<D> {
     type Clock = SystemClock;
     type Short = NoShort;
     type Network = Batches;
-    type Ni = NoNi;
+    type SeparateNi = NoSeparateNi;
 
     const SHORT: Option<NoShort> = None;
     const NETWORK: Option<Batches> = Some(Batches);
-    const NI: Option<NoNi> = None;
+    const NI: Option<NoSeparateNi> = None;
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -323,7 +323,8 @@ impl<D: Device> Link for DatagramLink<D> {
     #[inline]
     fn flush(&mut self) {
         let Queues { outgoing, incoming, .. } = &self.queues;
-        if !outgoing.is_empty() || !incoming.asking.is_answered() || self.device.has_work() {
+        if !outgoing.is_empty() || !incoming.pending_answers.is_answered() || self.device.has_work()
+        {
             self.send_waiting();
         }
     }
@@ -440,7 +441,7 @@ impl<D: Device> Paths for DatagramLink<D> {
     }
 }
 
-impl<D: Device> Part for DatagramLink<D> {
+impl<D: Device> LinkPart for DatagramLink<D> {
     fn is_own(&self, _: Buffer) -> bool {
         true
     }

@@ -1,15 +1,15 @@
 //! Memory of datagrams: places, each for one or for several that arrived together.
 //!
 //! The `unsafe` of this module, and why it is sound:
-//! - A [`Mapping`] is a live `mmap`: private to this process, or of a ring of a socket, whose pages
-//!   the kernel keeps, or of a memfd that is sealed against shrinking. So no access inside it can
-//!   fault. Words that others write are reached through atomics only.
-//! - A [`Place`] is the one handle in this process to its bytes: [`split`] consumes a mapping,
-//!   makes each place once, and lets nobody have words from there on; a place cannot be copied.
-//!   While a system or another rank has the bytes, the handle lies in a table, and nobody looks at
-//!   it unless the system only reads. Ranks of one job on one host trust each other to touch only
-//!   places that were given to them (ARCHITECTURE.md, "Trust"). A program that fills a frame has an
-//!   address of its own, and is done before the frame is transmitted (`Link::bytes`).
+//! - A [`PageMapping`] is a live `mmap`: private to this process, or of a ring of a socket, whose
+//!   pages the kernel keeps, or of a memfd that is sealed against shrinking. So no access inside it
+//!   can fault. Words that others write are reached through atomics only.
+//! - A [`DatagramPlace`] is the one handle in this process to its bytes: [`split`] consumes a
+//!   mapping, makes each place once, and lets nobody have words from there on; a place cannot be
+//!   copied. While a system or another rank has the bytes, the handle lies in a table, and nobody
+//!   looks at it unless the system only reads. Ranks of one job on one host trust each other to
+//!   touch only places that were given to them (ARCHITECTURE.md, "Trust"). A program that fills a
+//!   frame has an address of its own, and is done before the frame is transmitted (`Link::bytes`).
 #![allow(unsafe_code)]
 
 use rustix::fs::{SealFlags, fcntl_get_seals, fstat};
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 const WRITABLE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 
 /// Pages of memory, unmapped with the last place in them.
-pub struct Mapping {
+pub struct PageMapping {
     start: NonNull<u8>,
     length: usize,
     /// Bytes that are reached as words: all of them, or those before the first place.
@@ -33,11 +33,11 @@ pub struct Mapping {
 
 // SAFETY: a mapping is an address range that any thread may use; what is in it is reached through
 // atomics and through places, which carry their own proof.
-unsafe impl Send for Mapping {}
+unsafe impl Send for PageMapping {}
 // SAFETY: as above.
-unsafe impl Sync for Mapping {}
+unsafe impl Sync for PageMapping {}
 
-impl Mapping {
+impl PageMapping {
     /// Maps `length` bytes of zeros, of which the system has only those that were used.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Mapping {
     fn at_start(start: *mut u8, length: usize) -> io::Result<Self> {
         let start = NonNull::new(start);
         let start = start.ok_or_else(|| io::Error::other("the kernel mapped address 0"))?;
-        Ok(Mapping { start, length, words: length })
+        Ok(PageMapping { start, length, words: length })
     }
 
     /// Address of byte `offset`; `length` bytes from there are inside.
@@ -121,7 +121,7 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for PageMapping {
     fn drop(&mut self) {
         // SAFETY: references into the mapping borrow it, and places hold an `Arc` to it, so none is
         // left. Unmapping cannot fail for a range that mmap returned.
@@ -130,19 +130,19 @@ impl Drop for Mapping {
 }
 
 /// Memory of one datagram, or of several that arrived together.
-pub struct Place {
+pub struct DatagramPlace {
     start: NonNull<u8>,
     length: u32,
     index: u32,
-    _mapping: Arc<Mapping>,
+    _mapping: Arc<PageMapping>,
 }
 
 // SAFETY: a place owns its bytes as a box does, and keeps them mapped.
-unsafe impl Send for Place {}
-// SAFETY: as above; `&Place` only reads.
-unsafe impl Sync for Place {}
+unsafe impl Send for DatagramPlace {}
+// SAFETY: as above; `&DatagramPlace` only reads.
+unsafe impl Sync for DatagramPlace {}
 
-impl Place {
+impl DatagramPlace {
     /// Number of the place, among all of its link.
     #[inline]
     pub fn index(&self) -> u32 {
@@ -164,7 +164,7 @@ pub(crate) struct Address(pub NonNull<u8>);
 // SAFETY: only an address, which whoever uses it proves to be good (`Link::bytes`).
 unsafe impl Send for Address {}
 
-impl Deref for Place {
+impl Deref for DatagramPlace {
     type Target = [u8];
 
     #[inline]
@@ -175,7 +175,7 @@ impl Deref for Place {
     }
 }
 
-impl DerefMut for Place {
+impl DerefMut for DatagramPlace {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and `&mut self` is the only borrow of the only handle.
@@ -186,15 +186,15 @@ impl DerefMut for Place {
 /// Cuts what is in `mapping` from byte `from` on into places of `length` bytes, as many as fit,
 /// with numbers from `first` on. The bytes before `from` stay to be reached as words.
 pub fn split(
-    mut mapping: Mapping,
+    mut mapping: PageMapping,
     from: usize,
     length: u32,
     first: u32,
-) -> (Arc<Mapping>, Vec<Place>) {
+) -> (Arc<PageMapping>, Vec<DatagramPlace>) {
     assert!(mapping.words == mapping.length && from <= mapping.length, "it is cut once");
     mapping.words = from;
     let (mapping, bytes) = (Arc::new(mapping), length as usize);
-    let place = |number: usize| Place {
+    let place = |number: usize| DatagramPlace {
         start: mapping.at(from + number * bytes, bytes),
         length,
         index: first + number as u32,
@@ -208,11 +208,11 @@ pub fn split(
 ///
 /// # Errors
 /// The system has no memory.
-pub fn places(count: usize, length: usize, first: u32) -> io::Result<Vec<Place>> {
+pub fn places(count: usize, length: usize, first: u32) -> io::Result<Vec<DatagramPlace>> {
     let length = length.next_multiple_of(PLACE_ALIGNMENT);
     match count {
         0 => Ok(Vec::new()),
-        _ => Ok(split(Mapping::anonymous(count * length)?, 0, length as u32, first).1),
+        _ => Ok(split(PageMapping::anonymous(count * length)?, 0, length as u32, first).1),
     }
 }
 

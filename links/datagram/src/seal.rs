@@ -29,8 +29,8 @@ mod seals;
 mod window;
 
 pub use keys::{Keys, Names, Protection, Secret};
-pub use open::{Opened, Opener, Packets};
-pub use refused::{Refusals, Refused};
+pub use open::{FramePackets, Opened, Opener};
+pub use refused::{FrameRefused, Refusals};
 pub use sealer::Sealer;
 pub use seals::Seals;
-pub use weft_wire::envelope::{EVERYBODY, Kind};
+pub use weft_wire::envelope::{EVERYBODY, FrameKind};

@@ -65,7 +65,7 @@ pub(crate) struct Way {
     /// Number of the last round.
     number: u32,
     /// The last round, until it is answered.
-    asked: Option<Asked>,
+    round: Option<ProbeRound>,
     misses: u8,
     /// Time from which on longer frames are tried.
     search_at: Nanoseconds,
@@ -75,7 +75,7 @@ pub(crate) struct Way {
 
 /// A round that nobody has answered.
 #[derive(Clone, Debug)]
-struct Asked {
+struct ProbeRound {
     at: Nanoseconds,
     /// Length of which at least one frame left.
     expected: u32,
@@ -92,7 +92,7 @@ impl Way {
             ceiling: full,
             longest: 0,
             number: 0,
-            asked: None,
+            round: None,
             misses: 0,
             search_at: 0,
             told: false,
@@ -120,7 +120,7 @@ impl Way {
 
     /// The round that is due, if one is. To be asked now and then, at even intervals.
     pub fn tend(&mut self, now: Nanoseconds) -> Option<Round> {
-        if self.asked.as_ref().is_some_and(|asked| now < asked.at + PATIENCE) {
+        if self.round.as_ref().is_some_and(|round| now < round.at + PATIENCE) {
             return None;
         }
         let longest = std::mem::take(&mut self.longest);
@@ -136,7 +136,7 @@ impl Way {
         let probes: Vec<u32> =
             std::iter::repeat_n(self.most, sure).chain(tried.iter().copied()).collect();
         let expected = if sure > 0 { self.most } else { longest.min(self.most) };
-        self.asked = Some(Asked { at: now, expected, tried });
+        self.round = Some(ProbeRound { at: now, expected, tried });
         self.number = self.number.wrapping_add(1).max(1);
         Some(Round { number: self.number, probes })
     }
@@ -153,7 +153,7 @@ impl Way {
         if round != self.number {
             return None;
         }
-        let Asked { expected, tried, .. } = self.asked.take()?;
+        let ProbeRound { expected, tried, .. } = self.round.take()?;
         let longest = longest.min(self.full);
         if longest < expected {
             self.misses += 1;

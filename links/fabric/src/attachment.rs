@@ -8,22 +8,22 @@ use crate::endpoint::Endpoint;
 use crate::hearing::{Hearing, Heartbeats};
 use crate::meeting::Meeting;
 use crate::pieces::Pieces;
-use crate::transport::Transport;
+use crate::transport::DatagramTransport;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
-use weft_datagram::memory::Place;
+use weft_datagram::memory::DatagramPlace;
 use weft_datagram::seal::{Keys, Protection};
 use weft_datagram::{
-    DatagramBells, DatagramLink, DatagramSettings, Device, InOnePiece, Landed, Queues, Source,
-    WayChange,
+    ArrivalSource, DatagramBells, DatagramLink, DatagramSettings, Device, InOnePiece, Landed,
+    Queues, WayChange,
 };
 use weft_link::bell::{Bells, Cause, Loss};
 use weft_link::clock::Nanoseconds;
-use weft_link::timer::Timer;
+use weft_link::timer::KernelTimer;
 use weft_wire::Rank;
 
 /// Time between two looks of who sleeps where no descriptor says that there is something.
@@ -67,14 +67,14 @@ pub struct FabricSettings<T = Endpoint> {
 ///
 /// # Errors
 /// Those of the system about descriptors, or that the settings leave no room for packets.
-pub fn attach<T: Transport>(settings: FabricSettings<T>) -> io::Result<Fabric<T>> {
+pub fn attach<T: DatagramTransport>(settings: FabricSettings<T>) -> io::Result<Fabric<T>> {
     let FabricSettings { keys, ranks, datagram_bytes, arrivals, .. } = settings;
     let count = usize::from(ranks);
     let (own, pieces, protection) = (keys.own(), Pieces::new(&keys), keys.protection());
     let mut carrier = Carrier::new(settings.transport, pieces, count, settings.posted);
     let no_memory = || io::Error::new(io::ErrorKind::OutOfMemory, "no memory for frames");
     let frames = carrier.take_frames(settings.frames).ok_or_else(no_memory)?;
-    let timer = Timer::new()?;
+    let timer = KernelTimer::new()?;
     let either = Arc::new(one_of(arrivals.as_ref().map(AsFd::as_fd), &timer)?);
     let bells = Arc::new(DatagramBells::new(either)?);
     let attachment = Attachment {
@@ -107,7 +107,7 @@ pub fn attach<T: Transport>(settings: FabricSettings<T>) -> io::Result<Fabric<T>
 }
 
 /// A descriptor that is readable while one of these is.
-fn one_of(arrivals: Option<BorrowedFd<'_>>, timer: &Timer) -> io::Result<OwnedFd> {
+fn one_of(arrivals: Option<BorrowedFd<'_>>, timer: &KernelTimer) -> io::Result<OwnedFd> {
     let both = epoll::create(CreateFlags::CLOEXEC)?;
     for each in arrivals.into_iter().chain([timer.as_fd()]) {
         epoll::add(&both, each, EventData::new_u64(0), EventFlags::IN)?;
@@ -116,7 +116,7 @@ fn one_of(arrivals: Option<BorrowedFd<'_>>, timer: &Timer) -> io::Result<OwnedFd
 }
 
 /// An endpoint, and the ranks at its other ends.
-pub struct Attachment<T: Transport = Endpoint> {
+pub struct Attachment<T: DatagramTransport = Endpoint> {
     carrier: Carrier<T>,
     /// Peers that were met, and heard of.
     hearing: Hearing,
@@ -125,7 +125,7 @@ pub struct Attachment<T: Transport = Endpoint> {
     own: Rank,
     ranks: u16,
     protection: Protection,
-    timer: Timer,
+    timer: KernelTimer,
     timer_runs: bool,
     has_descriptor: bool,
     bells: Arc<DatagramBells>,
@@ -133,7 +133,7 @@ pub struct Attachment<T: Transport = Endpoint> {
     announce_by: Option<Arc<dyn Bells>>,
 }
 
-impl<T: Transport> Attachment<T> {
+impl<T: DatagramTransport> Attachment<T> {
     /// Counters of datagrams at the provider so far.
     pub fn carried(&self) -> Carried {
         self.carrier.counters
@@ -204,7 +204,7 @@ impl<T: Transport> Attachment<T> {
             |rank: Rank| rank != *own && !gone.contains(&rank) && !carrier.is_broken(rank);
         let look = hearing.look(now, is_behind, is_watched, |rank| incoming.has_come(rank));
         for to in look.due {
-            // What waits says as much once it leaves.
+            // Datagrams that wait say as much once they leave.
             if outgoing.is_full() || carrier.waits_for(to) {
                 continue;
             }
@@ -218,18 +218,22 @@ impl<T: Transport> Attachment<T> {
     }
 }
 
-impl<T: Transport> Source<Place> for Attachment<T> {
+impl<T: DatagramTransport> ArrivalSource<DatagramPlace> for Attachment<T> {
     #[inline]
-    fn look(&mut self, spare: &mut Vec<Place>, arrived: &mut VecDeque<(Place, Landed)>) -> bool {
+    fn look(
+        &mut self,
+        spare: &mut Vec<DatagramPlace>,
+        arrived: &mut VecDeque<(DatagramPlace, Landed)>,
+    ) -> bool {
         self.carrier.look(spare, arrived)
     }
 }
 
-impl<T: Transport> Device for Attachment<T> {
+impl<T: DatagramTransport> Device for Attachment<T> {
     const SENDS_FRAMES: bool = true;
 
     #[inline]
-    fn place(&mut self) -> Option<Place> {
+    fn place(&mut self) -> Option<DatagramPlace> {
         self.carrier.place()
     }
 
@@ -249,11 +253,11 @@ impl<T: Transport> Device for Attachment<T> {
     }
 
     #[inline]
-    fn returned(&mut self) -> Option<Place> {
+    fn returned(&mut self) -> Option<DatagramPlace> {
         self.carrier.returned()
     }
 
-    fn sending(&self, index: u32) -> Option<&Place> {
+    fn sending(&self, index: u32) -> Option<&DatagramPlace> {
         self.carrier.sending(index)
     }
 
@@ -264,8 +268,8 @@ impl<T: Transport> Device for Attachment<T> {
 
     fn starve(&mut self) {
         self.progress();
-        // Whoever sleeps and waits for a frame may have slept on what this look took: the provider
-        // has to be asked again before one waits for its descriptor.
+        // A thread that waits for a frame may have slept on the one that this look took: the
+        // provider has to be asked again before one waits for its descriptor.
         if self.has_descriptor && self.bells.is_armed() && !self.carrier.may_sleep() {
             self.bells.ring_armed();
         }

@@ -4,11 +4,11 @@
 //! has it: it is a frame of the program's, or read in. Their number is bounded (I9).
 
 use crate::pieces::{Failure, Pieces};
-use crate::transport::{Event, Transport, Unsent};
+use crate::transport::{DatagramTransport, TransportEvent, Unsent};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use weft_datagram::Landed;
-use weft_datagram::memory::Place;
+use weft_datagram::memory::DatagramPlace;
 use weft_link::memory::{self, Posted, PostedHead};
 use weft_wire::Rank;
 
@@ -29,29 +29,29 @@ pub struct Carried {
 }
 
 /// A place that is lent for an arrival.
-struct Lent {
+struct PostedPlace {
     index: u32,
     /// Back, while others in front of it are not.
-    back: Option<(Place, Option<Landed>)>,
+    back: Option<(DatagramPlace, Option<Landed>)>,
 }
 
 pub(crate) struct Carrier<T> {
     transport: T,
     pub pieces: Pieces,
-    spare: Vec<Place>,
+    spare: Vec<DatagramPlace>,
     /// Places with numbers below this one are frames of the program's.
     frames: u32,
     /// Those of them that came back.
-    returned: Vec<Place>,
-    events: VecDeque<Event>,
+    returned: Vec<DatagramPlace>,
+    events: VecDeque<TransportEvent>,
     /// Datagrams that arrived while the link did something else.
-    arrived: VecDeque<(Place, Landed)>,
+    arrived: VecDeque<(DatagramPlace, Landed)>,
     /// By rank: datagrams that wait, each up to its end.
-    waiting: Vec<VecDeque<(Place, usize)>>,
+    waiting: Vec<VecDeque<(DatagramPlace, usize)>>,
     /// Ranks for which some wait.
     stuck: Vec<Rank>,
     /// Places lent for arrivals, in the order in which datagrams are put there.
-    lent: VecDeque<Lent>,
+    lent: VecDeque<PostedPlace>,
     /// Places that should be lent.
     most_posted: usize,
     /// Datagrams that have not left.
@@ -63,7 +63,7 @@ pub(crate) struct Carrier<T> {
     pub counters: Carried,
 }
 
-impl<T: Transport> Carrier<T> {
+impl<T: DatagramTransport> Carrier<T> {
     pub fn new(transport: T, pieces: Pieces, ranks: usize, most_posted: usize) -> Self {
         Carrier {
             transport,
@@ -86,8 +86,8 @@ impl<T: Transport> Carrier<T> {
 
     /// The first `count` places, by number: frames of the program's, which [come
     /// back](Self::returned) from each send. `None` if there are not as many.
-    pub fn take_frames(&mut self, count: usize) -> Option<Vec<Place>> {
-        let frames: Vec<Place> = std::iter::from_fn(|| self.place()).take(count).collect();
+    pub fn take_frames(&mut self, count: usize) -> Option<Vec<DatagramPlace>> {
+        let frames: Vec<DatagramPlace> = std::iter::from_fn(|| self.place()).take(count).collect();
         let in_order = (0..).zip(&frames).all(|(index, place)| place.index() == index);
         self.frames = count as u32;
         (frames.len() == count && in_order).then_some(frames)
@@ -95,12 +95,12 @@ impl<T: Transport> Carrier<T> {
 
     /// A frame's place that came back.
     #[inline]
-    pub fn returned(&mut self) -> Option<Place> {
+    pub fn returned(&mut self) -> Option<DatagramPlace> {
         self.returned.pop()
     }
 
     #[inline]
-    fn keep(&mut self, place: Place) {
+    fn keep(&mut self, place: DatagramPlace) {
         match place.index() < self.frames {
             true => self.returned.push(place),
             false => self.spare.push(place),
@@ -109,7 +109,7 @@ impl<T: Transport> Carrier<T> {
 
     /// The place with this number, if it is being sent or waits for that.
     #[cold]
-    pub fn sending(&self, index: u32) -> Option<&Place> {
+    pub fn sending(&self, index: u32) -> Option<&DatagramPlace> {
         let waiting = || self.waiting.iter().flatten().map(|(place, _)| place);
         let sending = self.transport.sending(index);
         sending.or_else(|| waiting().find(|place| place.index() == index))
@@ -117,7 +117,7 @@ impl<T: Transport> Carrier<T> {
 
     /// A place for a datagram.
     #[inline]
-    pub fn place(&mut self) -> Option<Place> {
+    pub fn place(&mut self) -> Option<DatagramPlace> {
         if self.spare.is_empty() {
             self.grow();
         }
@@ -138,7 +138,7 @@ impl<T: Transport> Carrier<T> {
 
     /// Sends a datagram after all others to `to`.
     #[inline]
-    pub fn send(&mut self, to: Rank, place: Place, end: usize) {
+    pub fn send(&mut self, to: Rank, place: DatagramPlace, end: usize) {
         if self.is_broken(to) {
             return self.keep(place);
         }
@@ -154,7 +154,7 @@ impl<T: Transport> Carrier<T> {
 
     /// Returns the place if the provider takes no more.
     #[inline]
-    fn try_send(&mut self, to: Rank, place: Place, end: usize) -> Option<Place> {
+    fn try_send(&mut self, to: Rank, place: DatagramPlace, end: usize) -> Option<DatagramPlace> {
         match self.transport.send(place, 0..end, to) {
             Ok(done) => {
                 self.counters.sent += 1;
@@ -225,24 +225,24 @@ impl<T: Transport> Carrier<T> {
         self.transport.poll(&mut self.events);
         while let Some(event) = self.events.pop_front() {
             match event {
-                Event::Received(place, end) => {
+                TransportEvent::Received(place, end) => {
                     let landed = Landed { start: 0, end, datagram_bytes: end };
                     self.landed(place, Some(landed));
                 }
-                Event::Sent(place) => {
+                TransportEvent::Sent(place) => {
                     self.under_way -= 1;
                     self.keep(place);
                 }
-                Event::SendFailed(place, to, refusal) => {
+                TransportEvent::SendFailed(place, to, refusal) => {
                     self.under_way -= 1;
                     self.keep(place);
                     self.fail(to, refusal.to_string());
                 }
-                Event::ReceiveFailed(place) => {
+                TransportEvent::ReceiveFailed(place) => {
                     self.counters.refused += 1;
                     self.landed(place, None);
                 }
-                Event::Ended(number, outcome) => {
+                TransportEvent::Ended(number, outcome) => {
                     let failure = self.pieces.ended(number, outcome);
                     self.fail_with(failure);
                 }
@@ -251,12 +251,12 @@ impl<T: Transport> Carrier<T> {
         self.retry();
     }
 
-    /// Looks for datagrams: [`weft_datagram::Source::look`].
+    /// Looks for datagrams: [`weft_datagram::ArrivalSource::look`].
     #[inline]
     pub fn look(
         &mut self,
-        spare: &mut Vec<Place>,
-        arrived: &mut VecDeque<(Place, Landed)>,
+        spare: &mut Vec<DatagramPlace>,
+        arrived: &mut VecDeque<(DatagramPlace, Landed)>,
     ) -> bool {
         self.spare.append(spare);
         self.progress();
@@ -269,13 +269,13 @@ impl<T: Transport> Carrier<T> {
     /// places in order, and may say so in another: a long one is ready later than a short one
     /// behind it. So those behind wait.
     #[inline]
-    fn landed(&mut self, place: Place, landed: Option<Landed>) {
+    fn landed(&mut self, place: DatagramPlace, landed: Option<Landed>) {
         let index = place.index();
         let Some(lent) = self.lent.iter_mut().find(|lent| lent.index == index) else {
             unreachable!("transports give back what they were lent")
         };
         lent.back = Some((place, landed));
-        while let Some(Lent { back, .. }) = self.lent.front_mut()
+        while let Some(PostedPlace { back, .. }) = self.lent.front_mut()
             && let Some((place, landed)) = back.take()
         {
             self.lent.pop_front();
@@ -298,7 +298,7 @@ impl<T: Transport> Carrier<T> {
             let Some(place) = self.spare.pop() else { return };
             let index = place.index();
             match self.transport.post(place) {
-                Ok(()) => self.lent.push_back(Lent { index, back: None }),
+                Ok(()) => self.lent.push_back(PostedPlace { index, back: None }),
                 Err(place) => return self.spare.push(place),
             }
         }
@@ -338,7 +338,7 @@ impl<T: Transport> Carrier<T> {
 }
 
 /// Memory in one piece.
-impl<T: Transport> Carrier<T> {
+impl<T: DatagramTransport> Carrier<T> {
     /// Bytes of the longest piece; 0 if none travels.
     pub fn longest_piece(&self) -> usize {
         self.transport.longest_piece()
@@ -350,7 +350,7 @@ impl<T: Transport> Carrier<T> {
     }
 
     /// Sends a piece to where `to` has posted memory for it.
-    pub fn send_piece(&mut self, to: Rank, head: &PostedHead, lent: memory::Lent) {
+    pub fn send_piece(&mut self, to: Rank, head: &PostedHead, lent: memory::LentMemory) {
         let failure = self.pieces.send(&mut self.transport, to, head, lent);
         self.fail_with(failure);
     }
@@ -369,7 +369,7 @@ impl<T: Transport> Carrier<T> {
     }
 
     /// Has nobody read this memory any more.
-    pub fn take_back(&mut self, lent: memory::Lent) {
+    pub fn take_back(&mut self, lent: memory::LentMemory) {
         self.wait_until(|pieces| !pieces.has_lent(lent));
     }
 

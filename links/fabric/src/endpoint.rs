@@ -2,23 +2,24 @@
 //!
 //! The `unsafe` of this module, and why it is sound:
 //! - Functions are called as in `objects.rs`.
-//! - An operation gets memory of a [`Place`], whose only handle lies in `under_way` until the queue
-//!   says that the operation is complete, or the endpoint is closed; and a context of its own, to
-//!   which the provider may write meanwhile. Contexts are known by their addresses, and never read.
-//!   Of a place that is being sent, which the provider only reads, others may read, too.
-//! - A [`Piece`] is the program's. Whoever lends it to the link keeps it readable, or writable and
-//!   out of anybody's use, until the link has it back (`weft_link::memory`); the link says so once
-//!   its operation is complete, or the endpoint closed (`pieces.rs`).
+//! - An operation gets memory of a [`DatagramPlace`], whose only handle lies in `under_way` until
+//!   the queue says that the operation is complete, or the endpoint is closed; and a context of its
+//!   own, to which the provider may write meanwhile. Contexts are known by their addresses, and
+//!   never read. Of a place that is being sent, which the provider only reads, others may read,
+//!   too.
+//! - A [`ProgramMemory`] is the program's. Whoever lends it to the link keeps it readable, or
+//!   writable and out of anybody's use, until the link has it back (`weft_link::memory`); the link
+//!   says so once its operation is complete, or the endpoint closed (`pieces.rs`).
 //! - If the endpoint cannot be closed, memory and contexts stay for ever.
 #![allow(unsafe_code)]
 
-use crate::abi::client::{Handle, QueueEntry, QueueError};
+use crate::abi::client::{FabricAddress, QueueEntry, QueueError};
 use crate::abi::{ANYBODY, address};
-use crate::error::{FabricError, Refusal};
+use crate::error::{FabricError, LibfabricError};
 use crate::library::{Library, Offer};
-use crate::memory::Piece;
+use crate::memory::ProgramMemory;
 use crate::objects::{Depths, Objects};
-use crate::transport::{Event, PIECES, Transport, Unsent};
+use crate::transport::{DatagramTransport, PIECES, TransportEvent, Unsent};
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::mem::size_of;
@@ -27,7 +28,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use weft_datagram::memory::{Mapping, Place, split};
+use weft_datagram::memory::{DatagramPlace, PageMapping, split};
 use weft_wire::Rank;
 
 /// Completions that are read at once.
@@ -69,12 +70,12 @@ pub struct Endpoint {
     /// True for pieces under way, by number.
     pieces: [bool; PIECES],
     longest_piece: usize,
-    slabs: Vec<Arc<Mapping>>,
+    slabs: Vec<Arc<PageMapping>>,
     /// By slab: what the provider calls its region.
     descriptors: Vec<usize>,
     sizes: Sizes,
     /// By rank: its address.
-    peers: Vec<Handle>,
+    peers: Vec<FabricAddress>,
     inject_bytes: usize,
     arrivals: Option<OwnedFd>,
     address: Vec<u8>,
@@ -89,7 +90,7 @@ enum Operation {
 }
 
 struct UnderWay {
-    place: Place,
+    place: DatagramPlace,
     /// Destination of a send.
     to: Option<Rank>,
 }
@@ -174,7 +175,7 @@ impl Endpoint {
 
     /// Address of the context of a place, which is not under way.
     #[inline]
-    fn context(&self, place: &Place) -> *mut c_void {
+    fn context(&self, place: &DatagramPlace) -> *mut c_void {
         debug_assert!(self.under_way[place.index() as usize].is_none(), "a place is used twice");
         self.context_at(place.index() as usize)
     }
@@ -186,13 +187,17 @@ impl Endpoint {
     }
 
     #[inline]
-    fn descriptor(&self, place: &Place) -> *mut c_void {
+    fn descriptor(&self, place: &DatagramPlace) -> *mut c_void {
         let descriptor = self.descriptors[place.index() as usize / SLAB_PLACES];
         ptr::with_exposed_provenance_mut(descriptor)
     }
 
     /// Notes a piece as under way; what the provider calls its region.
-    fn begin_piece(&mut self, number: usize, piece: &Piece) -> Result<*mut c_void, Refusal> {
+    fn begin_piece(
+        &mut self,
+        number: usize,
+        piece: &ProgramMemory,
+    ) -> Result<*mut c_void, LibfabricError> {
         debug_assert!(!self.pieces[number], "a number is used twice");
         let start = piece.start().as_ptr().cast_const().cast();
         let descriptor = self.objects.begin_loan(number, start, piece.bytes())?;
@@ -205,7 +210,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn begin(&mut self, place: Place, to: Option<Rank>) {
+    fn begin(&mut self, place: DatagramPlace, to: Option<Rank>) {
         let index = place.index() as usize;
         self.under_way[index] = Some(UnderWay { place, to });
     }
@@ -221,12 +226,12 @@ impl Endpoint {
         is_closed
     }
 
-    fn refusal(&self, call: &'static str, code: isize) -> Refusal {
+    fn refusal(&self, call: &'static str, code: isize) -> LibfabricError {
         self.objects.library.refusal(call, code)
     }
 
     #[cold]
-    fn read_error(&mut self) -> Option<Event> {
+    fn read_error(&mut self) -> Option<TransportEvent> {
         let mut error = QueueError {
             context: ptr::null_mut(),
             flags: 0,
@@ -251,22 +256,26 @@ impl Endpoint {
         let code = isize::try_from(error.err).unwrap_or(0);
         Some(match self.take_under_way(error.context)? {
             Operation::OnPlace(UnderWay { place, to: Some(to) }) => {
-                Event::SendFailed(place, to, self.refusal("fi_send", code))
+                TransportEvent::SendFailed(place, to, self.refusal("fi_send", code))
             }
-            Operation::OnPlace(UnderWay { place, to: None }) => Event::ReceiveFailed(place),
-            Operation::OnPiece(number) => Event::Ended(number, Err(self.refusal("fi_tsend", code))),
+            Operation::OnPlace(UnderWay { place, to: None }) => {
+                TransportEvent::ReceiveFailed(place)
+            }
+            Operation::OnPiece(number) => {
+                TransportEvent::Ended(number, Err(self.refusal("fi_tsend", code)))
+            }
         })
     }
 }
 
-impl Transport for Endpoint {
-    fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
+impl DatagramTransport for Endpoint {
+    fn grow(&mut self) -> Result<Vec<DatagramPlace>, FabricError> {
         let first = self.slabs.len() * SLAB_PLACES;
         if first >= self.sizes.places {
             return Ok(Vec::new());
         }
         let bytes = SLAB_PLACES * self.sizes.place_bytes;
-        let slab = Mapping::anonymous(bytes)?;
+        let slab = PageMapping::anonymous(bytes)?;
         let start = slab.at(0, bytes);
         let (slab, places) = split(slab, 0, self.sizes.place_bytes as u32, first as u32);
         // It stays mapped at least until the region is closed: this endpoint has it, too.
@@ -278,10 +287,10 @@ impl Transport for Endpoint {
     #[inline]
     fn send(
         &mut self,
-        place: Place,
+        place: DatagramPlace,
         part: Range<usize>,
         to: Rank,
-    ) -> Result<Option<Place>, (Place, Unsent)> {
+    ) -> Result<Option<DatagramPlace>, (DatagramPlace, Unsent)> {
         let (endpoint, peer) = (self.objects.endpoint, self.peers[to.index()]);
         let bytes: *const c_void = place[part.clone()].as_ptr().cast();
         if endpoint.is_null() {
@@ -308,7 +317,7 @@ impl Transport for Endpoint {
         }
     }
 
-    fn post(&mut self, mut place: Place) -> Result<(), Place> {
+    fn post(&mut self, mut place: DatagramPlace) -> Result<(), DatagramPlace> {
         let endpoint = self.objects.endpoint;
         if endpoint.is_null() {
             return Err(place);
@@ -328,12 +337,12 @@ impl Transport for Endpoint {
         Ok(())
     }
 
-    fn sending(&self, index: u32) -> Option<&Place> {
+    fn sending(&self, index: u32) -> Option<&DatagramPlace> {
         let under_way = self.under_way.get(index as usize)?.as_ref()?;
         under_way.to.map(|_| &under_way.place)
     }
 
-    fn poll(&mut self, events: &mut VecDeque<Event>) {
+    fn poll(&mut self, events: &mut VecDeque<TransportEvent>) {
         let mut entries = [QueueEntry { context: ptr::null_mut(), flags: 0, len: 0 }; BATCH];
         let queue = self.objects.queue;
         // SAFETY: see above; entries have the format that the queue was opened with.
@@ -346,12 +355,12 @@ impl Transport for Endpoint {
         let count = usize::try_from(count).unwrap_or(0);
         for entry in &entries[..count] {
             events.extend(self.take_under_way(entry.context).map(|operation| match operation {
-                Operation::OnPlace(UnderWay { place, to: Some(_) }) => Event::Sent(place),
+                Operation::OnPlace(UnderWay { place, to: Some(_) }) => TransportEvent::Sent(place),
                 Operation::OnPlace(UnderWay { place, to: None }) => {
                     let bytes = entry.len.min(place.len());
-                    Event::Received(place, bytes)
+                    TransportEvent::Received(place, bytes)
                 }
-                Operation::OnPiece(number) => Event::Ended(number, Ok(entry.len)),
+                Operation::OnPiece(number) => TransportEvent::Ended(number, Ok(entry.len)),
             }));
         }
     }
@@ -369,7 +378,7 @@ impl Transport for Endpoint {
         number: usize,
         to: Rank,
         tag: u64,
-        piece: &Piece,
+        piece: &ProgramMemory,
     ) -> Result<(), Unsent> {
         let (start, bytes) = (piece.start().as_ptr().cast_const().cast(), piece.bytes());
         let (endpoint, peer, context) =
@@ -394,7 +403,7 @@ impl Transport for Endpoint {
         })
     }
 
-    fn post_piece(&mut self, number: usize, tag: u64, piece: &Piece) -> bool {
+    fn post_piece(&mut self, number: usize, tag: u64, piece: &ProgramMemory) -> bool {
         let (start, bytes) = (piece.start().as_ptr().cast(), piece.bytes());
         let (endpoint, context) = (self.objects.endpoint, self.piece_context(number));
         if endpoint.is_null() {

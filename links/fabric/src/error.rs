@@ -22,7 +22,7 @@ pub enum FabricError {
     OnlyOrdinary,
     /// A function of the library has failed.
     #[error("{0}")]
-    Call(#[from] Refusal),
+    Call(#[from] LibfabricError),
     /// Its messages are too short.
     #[error("provider {provider} carries {bytes} bytes in a message, and packets need more")]
     Short {
@@ -45,7 +45,7 @@ pub enum FabricError {
 /// Error of a function of libfabric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{call}: {text} ({code})")]
-pub struct Refusal {
+pub struct LibfabricError {
     /// Name of the function.
     pub call: &'static str,
     /// Number of the error.

@@ -1,13 +1,13 @@
 //! Faults around any transport: one that takes no more for a while, completions that come late and
 //! in another order, and those that fail. A seed replays them.
 
-use crate::error::{FabricError, Refusal};
-use crate::memory::Piece;
-use crate::transport::{Event, Transport, Unsent};
+use crate::error::{FabricError, LibfabricError};
+use crate::memory::ProgramMemory;
+use crate::transport::{DatagramTransport, TransportEvent, Unsent};
 use fastrand::Rng;
 use std::collections::VecDeque;
 use std::ops::Range;
-use weft_datagram::memory::Place;
+use weft_datagram::memory::DatagramPlace;
 use weft_wire::Rank;
 
 /// Faults to inject, each with its probability.
@@ -28,7 +28,7 @@ pub struct Faulty<T> {
     inner: T,
     faults: TransportFaults,
     dice: Rng,
-    late: VecDeque<Event>,
+    late: VecDeque<TransportEvent>,
 }
 
 impl<T> Faulty<T> {
@@ -38,45 +38,45 @@ impl<T> Faulty<T> {
     }
 }
 
-impl<T: Transport> Transport for Faulty<T> {
-    fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
+impl<T: DatagramTransport> DatagramTransport for Faulty<T> {
+    fn grow(&mut self) -> Result<Vec<DatagramPlace>, FabricError> {
         self.inner.grow()
     }
 
     fn send(
         &mut self,
-        place: Place,
+        place: DatagramPlace,
         part: Range<usize>,
         to: Rank,
-    ) -> Result<Option<Place>, (Place, Unsent)> {
+    ) -> Result<Option<DatagramPlace>, (DatagramPlace, Unsent)> {
         if self.dice.f64() < self.faults.full {
             return Err((place, Unsent::Full));
         }
         if self.dice.f64() < self.faults.failed {
-            self.late.push_back(Event::SendFailed(place, to, injected()));
+            self.late.push_back(TransportEvent::SendFailed(place, to, injected()));
             return Ok(None);
         }
         self.inner.send(place, part, to)
     }
 
-    fn post(&mut self, place: Place) -> Result<(), Place> {
+    fn post(&mut self, place: DatagramPlace) -> Result<(), DatagramPlace> {
         self.inner.post(place)
     }
 
-    fn sending(&self, index: u32) -> Option<&Place> {
+    fn sending(&self, index: u32) -> Option<&DatagramPlace> {
         let late = self.late.iter().filter_map(|event| match event {
-            Event::Sent(place) | Event::SendFailed(place, ..) => Some(place),
+            TransportEvent::Sent(place) | TransportEvent::SendFailed(place, ..) => Some(place),
             _ => None,
         });
         self.inner.sending(index).or_else(|| late.into_iter().find(|place| place.index() == index))
     }
 
-    fn poll(&mut self, events: &mut VecDeque<Event>) {
+    fn poll(&mut self, events: &mut VecDeque<TransportEvent>) {
         self.inner.poll(&mut self.late);
         let (mut received, mut others) = (VecDeque::new(), Vec::new());
         for event in self.late.drain(..) {
             match event {
-                Event::Received(..) => received.push_back(event),
+                TransportEvent::Received(..) => received.push_back(event),
                 other => others.push(other),
             }
         }
@@ -105,19 +105,19 @@ impl<T: Transport> Transport for Faulty<T> {
         number: usize,
         to: Rank,
         tag: u64,
-        piece: &Piece,
+        piece: &ProgramMemory,
     ) -> Result<(), Unsent> {
         if self.dice.f64() < self.faults.full {
             return Err(Unsent::Full);
         }
         if self.dice.f64() < self.faults.failed {
-            self.late.push_back(Event::Ended(number, Err(injected())));
+            self.late.push_back(TransportEvent::Ended(number, Err(injected())));
             return Ok(());
         }
         self.inner.send_piece(number, to, tag, piece)
     }
 
-    fn post_piece(&mut self, number: usize, tag: u64, piece: &Piece) -> bool {
+    fn post_piece(&mut self, number: usize, tag: u64, piece: &ProgramMemory) -> bool {
         self.dice.f64() >= self.faults.full && self.inner.post_piece(number, tag, piece)
     }
 
@@ -130,6 +130,6 @@ impl<T: Transport> Transport for Faulty<T> {
     }
 }
 
-fn injected() -> Refusal {
-    Refusal { call: "fi_send", code: 5, text: "injected".into() }
+fn injected() -> LibfabricError {
+    LibfabricError { call: "fi_send", code: 5, text: "injected".into() }
 }

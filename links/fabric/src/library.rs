@@ -12,7 +12,7 @@ use crate::abi::{
     DomainAttr, EP_RDM, EpAttr, FabricAttr, Info, ORDER_SAS, RM_ENABLED, RxAttr, THREAD_DOMAIN,
     TxAttr, address, flag, mode, region,
 };
-use crate::error::{FabricError, Refusal};
+use crate::error::{FabricError, LibfabricError};
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::net::IpAddr;
@@ -136,16 +136,16 @@ impl Library {
     }
 
     /// Success or the error that a function returned which is called while the link works.
-    pub fn succeeded(&self, call: &'static str, code: isize) -> Result<(), Refusal> {
+    pub fn succeeded(&self, call: &'static str, code: isize) -> Result<(), LibfabricError> {
         if code >= 0 { Ok(()) } else { Err(self.refusal(call, code)) }
     }
 
     /// Description of the error that a function returned.
-    pub fn refusal(&self, call: &'static str, code: isize) -> Refusal {
+    pub fn refusal(&self, call: &'static str, code: isize) -> LibfabricError {
         let code = i32::try_from(code.unsigned_abs()).unwrap_or(i32::MAX);
         // SAFETY: it returns a text that stays, whatever the number.
         let text = unsafe { CStr::from_ptr((self.error_text)(code)) };
-        Refusal { call, code, text: text.to_string_lossy().into_owned() }
+        LibfabricError { call, code, text: text.to_string_lossy().into_owned() }
     }
 }
 

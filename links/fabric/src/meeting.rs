@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
-use weft_datagram::seal::{Keys, Kind, Seals};
+use weft_datagram::seal::{FrameKind, Keys, Seals};
 use weft_wire::{Rank, envelope};
 
 /// Time between two rounds of asking at first, and at last.
@@ -136,15 +136,15 @@ impl Meeting {
     fn tell(&mut self, to: Rank) {
         let contents = self.card.emit(self.cards[to.index()].is_some());
         // What is not sent is sent again.
-        self.send(to, Kind::CARD, &contents);
+        self.send(to, FrameKind::CARD, &contents);
     }
 
     /// Tells a rank that this one ends in good order.
     pub(crate) fn say_goodbye(&mut self, to: Rank) {
-        self.send(to, Kind::GOODBYE, &[]);
+        self.send(to, FrameKind::GOODBYE, &[]);
     }
 
-    fn send(&mut self, to: Rank, kind: Kind, contents: &[u8]) {
+    fn send(&mut self, to: Rank, kind: FrameKind, contents: &[u8]) {
         let trailer = self.seals.protection().trailer_bytes();
         let mut frame = vec![0; envelope::SIZE + contents.len() + trailer];
         frame[envelope::SIZE..envelope::SIZE + contents.len()].copy_from_slice(contents);
@@ -169,11 +169,11 @@ impl Meeting {
             };
             let Ok(opened) = self.seals.open(&mut bytes[..count]) else { continue };
             let from = opened.source;
-            if opened.kind == Kind::GOODBYE {
+            if opened.kind == FrameKind::GOODBYE {
                 self.gone.push(from);
             }
             let card = Card::parse(&bytes[opened.contents.clone()]);
-            let Some((card, has_own)) = card.filter(|_| opened.kind == Kind::CARD) else {
+            let Some((card, has_own)) = card.filter(|_| opened.kind == FrameKind::CARD) else {
                 continue;
             };
             // The first word counts: an address does not change.

@@ -2,17 +2,17 @@
 #![allow(unsafe_code)]
 
 use std::ptr::NonNull;
-use weft_link::memory::{Lent, Posted};
+use weft_link::memory::{LentMemory, Posted};
 
 /// Memory of the program that the provider reads or writes itself: its address, and what of it
 /// others may do with it, as its owner has promised the link.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece(Lent);
+pub struct ProgramMemory(LentMemory);
 
 // SAFETY: only an address, which whoever uses it proves to be good (`endpoint.rs`).
-unsafe impl Send for Piece {}
+unsafe impl Send for ProgramMemory {}
 
-impl Piece {
+impl ProgramMemory {
     /// Address of its first byte.
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.0.start
@@ -23,19 +23,19 @@ impl Piece {
         self.0.bytes
     }
 
-    pub(crate) fn overlaps(&self, lent: Lent) -> bool {
+    pub(crate) fn overlaps(&self, lent: LentMemory) -> bool {
         self.0.overlaps(lent)
     }
 }
 
-impl From<Lent> for Piece {
-    fn from(lent: Lent) -> Self {
-        Piece(lent)
+impl From<LentMemory> for ProgramMemory {
+    fn from(lent: LentMemory) -> Self {
+        ProgramMemory(lent)
     }
 }
 
-impl From<Posted> for Piece {
+impl From<Posted> for ProgramMemory {
     fn from(Posted { start, bytes, .. }: Posted) -> Self {
-        Piece(Lent { start, bytes })
+        ProgramMemory(LentMemory { start, bytes })
     }
 }

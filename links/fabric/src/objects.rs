@@ -8,10 +8,11 @@
 #![allow(unsafe_code)]
 
 use crate::abi::client::{
-    Domain, Endpoint, FORMAT_MSG, Fabric, Fid, Handle, Queue, QueueAttr, Region, Vector, VectorAttr,
+    Domain, Endpoint, FORMAT_MSG, Fabric, FabricAddress, Fid, MemoryRegion, Queue, QueueAttr,
+    Vector, VectorAttr,
 };
 use crate::abi::{ANYBODY, AV_TABLE, ENABLE, GETWAIT, WAIT_FD, WAIT_NONE, flag, region};
-use crate::error::{FabricError, Refusal};
+use crate::error::{FabricError, LibfabricError};
 use crate::library::{Library, Offer};
 use crate::transport::PIECES;
 use std::ffi::{CString, c_int, c_void};
@@ -28,9 +29,9 @@ const ADDRESS_BYTES_MAX: usize = 512;
 pub(crate) struct Objects {
     pub endpoint: *mut Endpoint,
     pub queue: *mut Queue,
-    regions: Vec<*mut Region>,
+    regions: Vec<*mut MemoryRegion>,
     /// By number of the piece: what it is registered as, while it is under way.
-    loans: Vec<*mut Region>,
+    loans: Vec<*mut MemoryRegion>,
     vector: *mut Vector,
     domain: *mut Domain,
     fabric: *mut Fabric,
@@ -181,8 +182,8 @@ impl Objects {
 
     /// Handle of another endpoint's address, which has as many bytes as this one's own, or is a
     /// text.
-    pub fn insert(&mut self, address: &[u8]) -> Option<Handle> {
-        let mut handle: Handle = ANYBODY;
+    pub fn insert(&mut self, address: &[u8]) -> Option<FabricAddress> {
+        let mut handle: FabricAddress = ANYBODY;
         // SAFETY: see above; addresses of a provider have one length, or end with a zero, as the
         // caller has seen.
         let inserted = unsafe {
@@ -206,7 +207,7 @@ impl Objects {
         number: usize,
         start: *const c_void,
         bytes: usize,
-    ) -> Result<usize, Refusal> {
+    ) -> Result<usize, LibfabricError> {
         let Some(region) = self.region(start, bytes, LOANS + number)? else { return Ok(0) };
         self.loans[number] = region;
         Ok(descriptor(region))
@@ -226,11 +227,11 @@ impl Objects {
         start: *const c_void,
         bytes: usize,
         key: usize,
-    ) -> Result<Option<*mut Region>, Refusal> {
+    ) -> Result<Option<*mut MemoryRegion>, LibfabricError> {
         if self.region_mode & region::LOCAL == 0 {
             return Ok(None);
         }
-        let mut made: *mut Region = ptr::null_mut();
+        let mut made: *mut MemoryRegion = ptr::null_mut();
         let access = flag::SEND | flag::RECV;
         // SAFETY: see above; the memory stays until the region is closed, by its owner's word.
         unsafe {
@@ -249,7 +250,7 @@ impl Objects {
 
     /// # Safety
     /// The region is open.
-    unsafe fn enable(&mut self, region: *mut Region) -> Result<(), Refusal> {
+    unsafe fn enable(&mut self, region: *mut MemoryRegion) -> Result<(), LibfabricError> {
         if self.region_mode & region::ENDPOINT == 0 {
             return Ok(());
         }
@@ -282,7 +283,7 @@ impl Objects {
 }
 
 /// Descriptor by which sends and receives name a region.
-fn descriptor(region: *mut Region) -> usize {
+fn descriptor(region: *mut MemoryRegion) -> usize {
     // SAFETY: a region that is open.
     unsafe { (*region).mem_desc.expose_provenance() }
 }
@@ -297,11 +298,11 @@ impl Drop for Objects {
     fn drop(&mut self) {
         let rest = [self.endpoint.cast()].into_iter();
         let regions = self.regions.drain(..).chain(self.loans.drain(..));
-        let rest = rest.chain(regions.map(<*mut Region>::cast));
+        let rest = rest.chain(regions.map(<*mut MemoryRegion>::cast));
         let rest = rest.chain([self.vector.cast(), self.queue.cast(), self.domain.cast()]);
         let all: [*mut Fid; 1] = [self.fabric.cast()];
         for object in rest.chain(all).filter(|object: &*mut Fid| !object.is_null()) {
-            // What cannot be closed keeps those that it uses open, too.
+            // An object that cannot be closed keeps open those that it uses.
             if !close(object) {
                 return;
             }

@@ -8,13 +8,13 @@
 //! Invariant: memory is lent to the transport from the time when its piece is under way until that
 //! [ends](Pieces::ended), or the transport was shut down.
 
-use crate::error::Refusal;
-use crate::memory::Piece;
-use crate::transport::{PIECES, Transport, Unsent};
+use crate::error::LibfabricError;
+use crate::memory::ProgramMemory;
+use crate::transport::{DatagramTransport, PIECES, Unsent};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use weft_datagram::seal::{Keys, Names};
-use weft_link::memory::{Lent, Posted, PostedHead};
+use weft_link::memory::{LentMemory, Posted, PostedHead};
 use weft_wire::Rank;
 
 /// Time from a piece's beginning at one end until that at the other, and for what is behind it.
@@ -38,7 +38,7 @@ pub(crate) struct Pieces {
 
 struct UnderWay {
     peer: Rank,
-    piece: Piece,
+    piece: ProgramMemory,
     /// Of one that was posted.
     head: Option<PostedHead>,
     /// Time by which it should be over, unless the other end lets it wait.
@@ -47,7 +47,7 @@ struct UnderWay {
 }
 
 impl UnderWay {
-    fn new(peer: Rank, piece: Piece, head: Option<PostedHead>) -> Self {
+    fn new(peer: Rank, piece: ProgramMemory, head: Option<PostedHead>) -> Self {
         let until = Instant::now() + BEGINNING_TAKES + A_KIB_TAKES * (piece.bytes() >> 10) as u32;
         UnderWay { peer, piece, head, until, state: State::Begun }
     }
@@ -64,7 +64,7 @@ enum State {
 struct Waiting {
     to: Rank,
     tag: u64,
-    piece: Piece,
+    piece: ProgramMemory,
 }
 
 /// Rank with which a piece failed, and how.
@@ -94,10 +94,15 @@ impl Pieces {
 
     /// Posts memory for a piece of `from`. False if that cannot be now: half of the numbers are
     /// left for sends, which are never refused.
-    pub fn post(&mut self, transport: &mut impl Transport, from: Rank, posted: Posted) -> bool {
+    pub fn post(
+        &mut self,
+        transport: &mut impl DatagramTransport,
+        from: Rank,
+        posted: Posted,
+    ) -> bool {
         let number = self.free_number().filter(|number| *number < PIECES / 2);
         let Some(number) = number else { return false };
-        let (piece, head) = (Piece::from(posted), posted.head);
+        let (piece, head) = (ProgramMemory::from(posted), posted.head);
         let tag = self.names.name(from, self.own, &head);
         if !transport.post_piece(number, tag, &piece) {
             return false;
@@ -110,10 +115,10 @@ impl Pieces {
     #[must_use]
     pub fn send(
         &mut self,
-        transport: &mut impl Transport,
+        transport: &mut impl DatagramTransport,
         to: Rank,
         head: &PostedHead,
-        lent: Lent,
+        lent: LentMemory,
     ) -> Option<Failure> {
         let tag = self.names.name(self.own, to, head);
         self.waiting.push_back(Waiting { to, tag, piece: lent.into() });
@@ -122,7 +127,7 @@ impl Pieces {
 
     /// Sends those that wait, as far as the provider takes them. Whom one has not got to, if any.
     #[must_use]
-    pub fn retry(&mut self, transport: &mut impl Transport) -> Option<Failure> {
+    pub fn retry(&mut self, transport: &mut impl DatagramTransport) -> Option<Failure> {
         while let Some(&Waiting { to, tag, piece }) = self.waiting.front() {
             let number = self.free_number()?;
             let refused = match transport.send_piece(number, to, tag, &piece) {
@@ -144,7 +149,11 @@ impl Pieces {
     /// Takes in the end of a piece. With whom it has failed, if it has: one that came is as long as
     /// the memory that was posted for it.
     #[must_use]
-    pub fn ended(&mut self, number: usize, outcome: Result<usize, Refusal>) -> Option<Failure> {
+    pub fn ended(
+        &mut self,
+        number: usize,
+        outcome: Result<usize, LibfabricError>,
+    ) -> Option<Failure> {
         self.has_news = true;
         let it = self.under_way.get_mut(number)?;
         let UnderWay { peer, piece, head, state, .. } = it.as_mut()?;
@@ -187,8 +196,8 @@ impl Pieces {
     }
 
     /// True if the transport has some of this memory to send.
-    pub fn has_lent(&self, lent: Lent) -> bool {
-        let has = |piece: &Piece| piece.overlaps(lent);
+    pub fn has_lent(&self, lent: LentMemory) -> bool {
+        let has = |piece: &ProgramMemory| piece.overlaps(lent);
         let is_sent = |it: &UnderWay| it.head.is_none() && has(&it.piece);
         self.waiting.iter().any(|it| has(&it.piece))
             || self.sends > 0 && self.under_way.iter().flatten().any(is_sent)

@@ -64,7 +64,7 @@ impl Standing {
 
 /// Provider with reliable datagrams in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct FoundProvider {
     /// Its name, with those that it is made of: `tcp;ofi_rxm`.
     pub name: String,
     /// Names of its devices or networks.
@@ -85,9 +85,9 @@ pub fn library_version() -> Result<String, FabricError> {
 ///
 /// # Errors
 /// There is no libfabric, or it has none.
-pub fn providers() -> Result<Vec<Found>, FabricError> {
+pub fn providers() -> Result<Vec<FoundProvider>, FabricError> {
     let offers = Library::get()?.offers(None, None, false)?;
-    let mut all: Vec<Found> = Vec::new();
+    let mut all: Vec<FoundProvider> = Vec::new();
     for offer in offers.iter() {
         let (name, domain) = (offer.provider(), offer.domain_name());
         match all.iter_mut().find(|found| found.name == name) {
@@ -95,7 +95,7 @@ pub fn providers() -> Result<Vec<Found>, FabricError> {
             Some(found) => found.domains.push(domain),
             None => {
                 let standing = Standing::of(&name);
-                all.push(Found { name, domains: vec![domain], standing });
+                all.push(FoundProvider { name, domains: vec![domain], standing });
             }
         }
     }
@@ -103,7 +103,7 @@ pub fn providers() -> Result<Vec<Found>, FabricError> {
 }
 
 /// The provider that carries a job which named none: the first that is for hardware of its own.
-pub fn with_hardware(found: &[Found]) -> Option<&Found> {
+pub fn with_hardware(found: &[FoundProvider]) -> Option<&FoundProvider> {
     found.iter().find(|provider| provider.standing == Standing::Hardware)
 }
 

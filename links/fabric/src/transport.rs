@@ -1,22 +1,22 @@
 //! Interface between the link and what carries its datagrams: an endpoint, or faults around one.
 
-use crate::error::{FabricError, Refusal};
-use crate::memory::Piece;
+use crate::error::{FabricError, LibfabricError};
+use crate::memory::ProgramMemory;
 use std::collections::VecDeque;
 use std::ops::Range;
-use weft_datagram::memory::Place;
+use weft_datagram::memory::DatagramPlace;
 use weft_wire::Rank;
 
 /// Carrier of datagrams between the ranks of a job.
 ///
-/// A place that it takes is its own until an [`Event`] gives that back; then nobody writes to it
-/// any more.
-pub trait Transport: Send + 'static {
+/// A place that it takes is its own until an [`TransportEvent`] gives that back; then nobody writes
+/// to it any more.
+pub trait DatagramTransport: Send + 'static {
     /// More places, if the bound on them allows it.
     ///
     /// # Errors
     /// What the system or the provider says about the memory.
-    fn grow(&mut self) -> Result<Vec<Place>, FabricError>;
+    fn grow(&mut self) -> Result<Vec<DatagramPlace>, FabricError>;
 
     /// Sends this part of a place. Datagrams to one rank leave in the order of these calls. Returns
     /// the place if it is not needed any more.
@@ -25,22 +25,22 @@ pub trait Transport: Send + 'static {
     /// The place, and why it was not sent.
     fn send(
         &mut self,
-        place: Place,
+        place: DatagramPlace,
         part: Range<usize>,
         to: Rank,
-    ) -> Result<Option<Place>, (Place, Unsent)>;
+    ) -> Result<Option<DatagramPlace>, (DatagramPlace, Unsent)>;
 
     /// Lends a place to a datagram that arrives.
     ///
     /// # Errors
     /// The place, if the provider takes no more of them now.
-    fn post(&mut self, place: Place) -> Result<(), Place>;
+    fn post(&mut self, place: DatagramPlace) -> Result<(), DatagramPlace>;
 
     /// The place with this number, if it is being sent: whoever sends reads it, as may others.
-    fn sending(&self, index: u32) -> Option<&Place>;
+    fn sending(&self, index: u32) -> Option<&DatagramPlace>;
 
     /// Has the provider work, and adds what has happened since the last time.
-    fn poll(&mut self, events: &mut VecDeque<Event>);
+    fn poll(&mut self, events: &mut VecDeque<TransportEvent>);
 
     /// True if a wait for the descriptor from here on misses nothing.
     fn may_sleep(&mut self) -> bool;
@@ -51,8 +51,8 @@ pub trait Transport: Send + 'static {
     }
 
     /// Sends a piece to who has [posted](Self::post_piece) as long a one under this tag. It ends
-    /// by an [`Event::Ended`] with this number, which is none of another piece under way and less
-    /// than [`PIECES`]. Its bytes are read until then.
+    /// by an [`TransportEvent::Ended`] with this number, which is none of another piece under way
+    /// and less than [`PIECES`]. Its bytes are read until then.
     ///
     /// # Errors
     /// It was not sent.
@@ -61,7 +61,7 @@ pub trait Transport: Send + 'static {
         number: usize,
         to: Rank,
         tag: u64,
-        piece: &Piece,
+        piece: &ProgramMemory,
     ) -> Result<(), Unsent> {
         let _ = (number, to, tag, piece);
         unreachable!("no piece is that long")
@@ -69,7 +69,7 @@ pub trait Transport: Send + 'static {
 
     /// Lends a piece to what is sent to this rank under this tag; it ends as one that is sent. Its
     /// bytes are written until then. False if the provider takes no more of them now.
-    fn post_piece(&mut self, number: usize, tag: u64, piece: &Piece) -> bool {
+    fn post_piece(&mut self, number: usize, tag: u64, piece: &ProgramMemory) -> bool {
         let _ = (number, tag, piece);
         unreachable!("no piece is that long")
     }
@@ -93,19 +93,19 @@ pub enum Unsent {
     /// The provider takes no more at this time.
     Full,
     /// The provider has failed.
-    Failed(Refusal),
+    Failed(LibfabricError),
 }
 
 /// Completion of an operation.
-pub enum Event {
+pub enum TransportEvent {
     /// A datagram of so many bytes has arrived.
-    Received(Place, usize),
+    Received(DatagramPlace, usize),
     /// A datagram has left, or more: it is not needed any more.
-    Sent(Place),
+    Sent(DatagramPlace),
     /// A datagram to this rank may be lost.
-    SendFailed(Place, Rank, Refusal),
+    SendFailed(DatagramPlace, Rank, LibfabricError),
     /// A datagram that was too long, or none, came to this place.
-    ReceiveFailed(Place),
+    ReceiveFailed(DatagramPlace),
     /// The piece with this number has left, or so many bytes of it have come; or that has failed.
-    Ended(usize, Result<usize, Refusal>),
+    Ended(usize, Result<usize, LibfabricError>),
 }

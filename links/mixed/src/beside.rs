@@ -4,12 +4,12 @@ use crate::link::{Mixed, Side, far_buffer};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 use weft_link::clock::Nanoseconds;
-use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
+use weft_link::memory::{Lending, LentMemory, Posted, PostedHead, Posting, ZeroCopy};
 use weft_link::wrap::Through;
-use weft_link::{Buffer, Network, Part, PathMtu, Paths, SharedFrames};
+use weft_link::{Buffer, LinkPart, Network, PathMtu, Paths, SharedFrames};
 use weft_wire::Rank;
 
-impl<N: Part, F: Part<Clock = N::Clock>> Network<Mixed<N, F>> for Through<F::Network> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Network<Mixed<N, F>> for Through<F::Network> {
     #[inline]
     fn has_unflushed(self, link: &Mixed<N, F>) -> bool {
         !link.waiting.is_empty() || self.0.has_unflushed(&link.far)
@@ -29,7 +29,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Network<Mixed<N, F>> for Through<F::Net
     }
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> SharedFrames for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> SharedFrames for Mixed<N, F> {
     /// A rank that forwards a packet to others of its host copies it.
     fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
 
@@ -53,8 +53,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> SharedFrames for Mixed<N, F> {
     }
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> Lending for Mixed<N, F> {
-    fn lend(&mut self, buffer: Buffer, head: usize, lent: Lent) -> bool {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Lending for Mixed<N, F> {
+    fn lend(&mut self, buffer: Buffer, head: usize, lent: LentMemory) -> bool {
         let (lending, buffer) = match Side::of(buffer) {
             Side::Near(buffer) => (self.near.lending(), buffer),
             Side::Far(buffer) => (self.far.lending(), buffer),
@@ -62,19 +62,19 @@ impl<N: Part, F: Part<Clock = N::Clock>> Lending for Mixed<N, F> {
         lending.is_some_and(|lending| lending.lend(buffer, head, lent))
     }
 
-    fn has_lent(&mut self, lent: Lent) -> bool {
+    fn has_lent(&mut self, lent: LentMemory) -> bool {
         let has = |lending: Option<&mut dyn Lending>| lending.is_some_and(|l| l.has_lent(lent));
         has(self.near.lending()) || has(self.far.lending())
     }
 
-    fn take_back(&mut self, lent: Lent) {
+    fn take_back(&mut self, lent: LentMemory) {
         let both = [self.near.lending(), self.far.lending()];
         both.into_iter().flatten().for_each(|lending| lending.take_back(lent));
     }
 }
 
 /// Packets of near ranks stay in these ranks' memory.
-impl<N: Part, F: Part<Clock = N::Clock>> Posting for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Posting for Mixed<N, F> {
     fn post(&mut self, from: Rank, posted: Posted) -> bool {
         self.goes_far(from) && self.far.posting().is_some_and(|far| far.post(from, posted))
     }
@@ -88,7 +88,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Posting for Mixed<N, F> {
     }
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> ZeroCopy for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> ZeroCopy for Mixed<N, F> {
     fn reaches(&mut self, to: Rank) -> bool {
         self.goes_far(to) && self.far.zero_copy().is_some_and(|far| far.reaches(to))
     }
@@ -97,7 +97,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> ZeroCopy for Mixed<N, F> {
         self.goes_far(from) && self.far.zero_copy().is_some_and(|far| far.post(from, posted))
     }
 
-    fn send(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
+    fn send(&mut self, to: Rank, head: &PostedHead, lent: LentMemory) -> bool {
         self.goes_far(to) && self.far.zero_copy().is_some_and(|far| far.send(to, head, lent))
     }
 
@@ -106,7 +106,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> ZeroCopy for Mixed<N, F> {
     }
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> Paths for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Paths for Mixed<N, F> {
     fn payload_to(&self, to: Rank) -> Option<usize> {
         self.goes_far(to).then(|| self.far.capabilities().max_payload)
     }

@@ -7,9 +7,9 @@
 //! between threads, and each sleep two calls of `epoll_ctl`, of some 300 ns each.
 //!
 //! A program that polls may take every datagram before the thread, which each of them wakes, gets
-//! to see that there was one. So whoever takes one rings in its place. What comes by another way is
-//! heard once, if the thread gets to see it; a program that takes some packets while nobody sleeps
-//! has it heard no more.
+//! to see that there was one. So the thread that takes one rings in its place. A packet that comes
+//! by another way is heard once, if the thread gets to see it; a program that takes some packets
+//! while nobody sleeps has it heard no more.
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use weft_link::bell::{Bells, Waiter};
-use weft_link::timer::Timer;
+use weft_link::timer::KernelTimer;
 
 const STACK_BYTES: usize = 128 * 1024;
 const ARRIVAL: u64 = 0;
@@ -50,7 +50,7 @@ struct Shared {
     /// each time that somebody goes to sleep.
     more: Option<OwnedFd>,
     /// Time at which the upcall thread's bell rings without an arrival.
-    timer: Timer,
+    timer: KernelTimer,
     interest: Mutex<Interest>,
     /// True if the descriptor is in the set. Written with the lock held.
     listens: AtomicBool,
@@ -80,7 +80,7 @@ impl Bridge {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
-        let timer = Timer::new()?;
+        let timer = KernelTimer::new()?;
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN)?;
         if let Some(more) = &more {
             epoll::add(&epoll, more, EventData::new_u64(MORE), ONCE)?;

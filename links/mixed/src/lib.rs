@@ -12,10 +12,10 @@
 //! | `bridge` | one bell for the arrivals of both |
 //!
 //! Programs fill frames of one of the two: of near memory if anybody is near, so that those are
-//! sent without a copy. What crosses is copied: a packet for a far rank into its datagram, and a
-//! packet that is forwarded into memory of this rank, once for all near ranks that get it, because
-//! who owns the memory it is in does not know of other readers: of the members of a group a tree
-//! may reach those of a host over another host.
+//! sent without a copy. Packets that cross are copied: a packet for a far rank into its datagram,
+//! and a packet that is forwarded into memory of this rank, once for all near ranks that get it,
+//! because who owns the memory it is in does not know of other readers: of the members of a group a
+//! tree may reach those of a host over another host.
 //!
 //! May use `links/api` and `wire`. Keeps: packets to a near rank arrive, and in order, even if they
 //! had to wait; what waits is bounded by the near ranks' credits (I9).

@@ -11,13 +11,13 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::memory::{Lending, Posting, ZeroCopy};
-use weft_link::ni::NoNi;
+use weft_link::ni::NoSeparateNi;
 use weft_link::wrap::{Through, head_of, through};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Layer, Link, LinkViolation, Part, Paths, Payload, Plain,
+    BadFrame, Buffer, Capabilities, Layer, Link, LinkPart, LinkViolation, Paths, Payload, Plain,
     Received, Services, SharedFrames, has_buffered,
 };
-use weft_trace::{PacketEvent, Polls, Recorder, What};
+use weft_trace::{PacketEvent, PollRecorder, Recorder, What};
 use weft_wire::{Header, Rank};
 
 /// The ranks that are near.
@@ -87,7 +87,7 @@ pub(crate) fn far_buffer(buffer: Buffer) -> Buffer {
     buffer.marked(Layer::Far)
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Mixed<N, F> {
     /// A link for a job of `ranks` ranks. `near_ranks` says who is near; `arrivals` is readable
     /// while something waits at the far link.
     ///
@@ -131,7 +131,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         let recorder = near.services().recorder;
         Ok(Mixed {
             bridge: Bridge::start(arrivals, more, near.bells())?,
-            recorder: recorder.map(|recorder| Arc::new(Polls::new(recorder)) as Arc<_>),
+            recorder: recorder.map(|recorder| Arc::new(PollRecorder::new(recorder)) as Arc<_>),
             scratch: vec![0; max_payload].into_boxed_slice(),
             near,
             far,
@@ -324,11 +324,11 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
     }
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Link for Mixed<N, F> {
     type Clock = N::Clock;
     type Short = NearShort<N::Short>;
     type Network = Through<F::Network>;
-    type Ni = NoNi;
+    type SeparateNi = NoSeparateNi;
 
     // Packets to other hosts are kept until they are acknowledged, and so never among these.
     const SHORT: Option<Self::Short> = match (N::SHORT, F::NETWORK) {
@@ -336,7 +336,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         _ => None,
     };
     const NETWORK: Option<Self::Network> = through(F::NETWORK);
-    const NI: Option<NoNi> = None;
+    const NI: Option<NoSeparateNi> = None;
 
     fn clock(&self) -> N::Clock {
         self.near.clock()
@@ -432,7 +432,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
             self.disarm(waiter);
             return None;
         }
-        // What came may have been a probe, whose answer waits.
+        // The frame may have been a probe, whose answer waits.
         self.far.flush();
         Some(ticket)
     }

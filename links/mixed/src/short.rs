@@ -3,7 +3,7 @@
 use crate::link::Mixed;
 use std::sync::Arc;
 use weft_link::wrap::gathered_head;
-use weft_link::{Buffer, Gather, NoGlance, Part, Plain, ReceivedPlain, ShortPackets};
+use weft_link::{Buffer, Gather, LinkPart, NoGlance, Plain, ReceivedPlain, ShortPackets};
 use weft_trace::{PacketEvent, What};
 use weft_wire::{Header, Rank};
 
@@ -11,7 +11,7 @@ use weft_wire::{Header, Rank};
 #[derive(Clone, Copy, Debug)]
 pub struct NearShort<T>(pub(crate) T);
 
-impl<N: Part, F: Part<Clock = N::Clock>> ShortPackets<Mixed<N, F>> for NearShort<N::Short> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> ShortPackets<Mixed<N, F>> for NearShort<N::Short> {
     type Glance = NoGlance;
 
     fn glance(_: &Mixed<N, F>) -> Arc<NoGlance> {

@@ -2,7 +2,7 @@
 //! transmitted. While any wait, so do all that come after.
 
 use std::collections::VecDeque;
-use weft_link::{Part, Payload};
+use weft_link::{LinkPart, Payload};
 use weft_wire::{Header, Rank};
 
 #[derive(Default)]
@@ -33,14 +33,14 @@ impl Waiting {
 
     /// Transmits those for which there are frames now.
     #[inline]
-    pub fn retry<N: Part>(&mut self, near: &mut N) {
+    pub fn retry<N: LinkPart>(&mut self, near: &mut N) {
         if !self.0.is_empty() {
             self.transmit(near);
         }
     }
 
     #[cold]
-    fn transmit<N: Part>(&mut self, near: &mut N) {
+    fn transmit<N: LinkPart>(&mut self, near: &mut N) {
         while let Some((to, header, carried)) = self.0.front() {
             match carried {
                 Carried::Bytes(bytes) if !near.transmit_copy(*to, header, bytes) => return,

@@ -118,8 +118,8 @@ impl Pipe {
         })
     }
 
-    /// Writes a packet; false if the pipe is full. Who has ended gets nothing, and the job hears of
-    /// that otherwise.
+    /// Writes a packet; false if the pipe is full. A rank that has ended gets nothing, and the job
+    /// hears of its end otherwise.
     fn write(&self, to: Rank, packet: &[u8]) -> bool {
         rustix::io::write(&self.ends[to.index()].out, packet) != Err(rustix::io::Errno::AGAIN)
     }

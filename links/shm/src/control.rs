@@ -1,6 +1,6 @@
 //! Control words of a rank.
 
-use crate::memory::{View, Word};
+use crate::memory::{MappedWord, View};
 use std::sync::Arc;
 use weft_link::sync::{AtomicU32, AtomicU64};
 
@@ -28,18 +28,18 @@ pub(crate) struct Control {
     /// Bells: futexes that count how often each was rung.
     pub bells: View<AtomicU32>,
     /// Bells that are armed, a bit each, and a bit for the want of a frame.
-    pub armed: Word<AtomicU32>,
+    pub armed: MappedWord<AtomicU32>,
     /// Senders whose rings are not polled, a bit each, a word a group. They announce what they
     /// write.
-    pub cold: Arc<[Word<AtomicU64>]>,
+    pub cold: Arc<[MappedWord<AtomicU64>]>,
     /// Announcements of such senders, a bit each, or groups that have some.
-    pub attention: Word<AtomicU64>,
+    pub attention: MappedWord<AtomicU64>,
     /// Announcements, a word a group; none where `attention` has them.
-    pub announcements: Arc<[Word<AtomicU64>]>,
+    pub announcements: Arc<[MappedWord<AtomicU64>]>,
     /// Loss that the owner has not taken ([`weft_link::bell::Loss::to_bits`]), or 0.
-    pub loss: Word<AtomicU64>,
+    pub loss: MappedWord<AtomicU64>,
     /// All losses that it has not taken, anywhere; 0 where there is none.
     pub losses: View<AtomicU64>,
     /// Time until which somebody wants to see counts, in nanoseconds; 0 if nobody ever did.
-    pub wanted: Word<AtomicU64>,
+    pub wanted: MappedWord<AtomicU64>,
 }

@@ -18,7 +18,7 @@
 
 use crate::control::{Control, GROUP, bit_of};
 use crate::futex;
-use crate::memory::{View, Word};
+use crate::memory::{MappedWord, View};
 use crate::rings::Rings;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,14 +49,14 @@ pub(crate) const fn all_are_hot(ranks: usize) -> bool {
 /// Doorbell of a receiver: its control words, as a sender uses them.
 pub(crate) struct Doorbell {
     bells: View<AtomicU32>,
-    armed: Word<AtomicU32>,
+    armed: MappedWord<AtomicU32>,
     /// Word of the sender's group of those whose rings are not polled.
-    cold: Word<AtomicU64>,
+    cold: MappedWord<AtomicU64>,
     /// Word for the sender's announcement.
-    announcements: Word<AtomicU64>,
+    announcements: MappedWord<AtomicU64>,
     own_bit: u64,
     /// Word for that of its group, and its bit there, with so many ranks that there are several.
-    group: Option<(Word<AtomicU64>, u64)>,
+    group: Option<(MappedWord<AtomicU64>, u64)>,
 }
 
 impl Doorbell {

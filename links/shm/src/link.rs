@@ -20,11 +20,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::ni::NoNi;
+use weft_link::ni::NoSeparateNi;
 use weft_link::sync::Scope;
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, NoNetwork, Part, Paths, Payload,
-    Plain, Received, ReceivedPlain, Services, SharedFrames, ShortPackets, no_program_memory,
+    BadFrame, Buffer, Capabilities, Gather, Link, LinkPart, LinkViolation, NoNetwork, Paths,
+    Payload, Plain, Received, ReceivedPlain, Services, SharedFrames, ShortPackets,
+    no_program_memory,
 };
 use weft_trace::Recorder;
 use weft_wire::{Header, Rank, Tag, compact};
@@ -88,8 +89,8 @@ fn parse_reference(word: u64) -> (Rank, u32) {
 
 /// Plain packet of `source`, with its user bytes at `bytes`.
 #[inline(always)]
-fn plain_packet(source: Rank, header: compact::Plain, bytes: NonNull<u8>) -> Plain {
-    let compact::Plain { protocol, size, credits, .. } = header;
+fn plain_packet(source: Rank, header: compact::PlainHeader, bytes: NonNull<u8>) -> Plain {
+    let compact::PlainHeader { protocol, size, credits, .. } = header;
     Plain { source, protocol, size, credits, bytes }
 }
 
@@ -345,11 +346,11 @@ impl Link for Shm {
     type Clock = SystemClock;
     type Short = InSlots;
     type Network = NoNetwork;
-    type Ni = NoNi;
+    type SeparateNi = NoSeparateNi;
 
     const SHORT: Option<InSlots> = Some(InSlots(()));
     const NETWORK: Option<NoNetwork> = None;
-    const NI: Option<NoNi> = None;
+    const NI: Option<NoSeparateNi> = None;
 
     #[inline]
     fn clock(&self) -> SystemClock {
@@ -507,7 +508,7 @@ impl SharedFrames for Shm {
     }
 }
 
-impl Part for Shm {
+impl LinkPart for Shm {
     #[inline]
     fn is_own(&self, buffer: Buffer) -> bool {
         matches!(BufferKind::of(buffer), BufferKind::Own(_) | BufferKind::Inbox(_))

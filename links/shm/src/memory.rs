@@ -14,7 +14,7 @@ mod file;
 
 pub(crate) use file::create;
 
-use crate::ring::{self, INLINE_WORDS, Slot};
+use crate::ring::{self, INLINE_WORDS, RingSlot};
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::os::fd::OwnedFd;
@@ -78,7 +78,7 @@ unsafe impl Shareable for AtomicU32 {}
 // SAFETY: as above.
 unsafe impl Shareable for AtomicU64 {}
 // SAFETY: atomic words and no padding (asserted beside its definition).
-unsafe impl Shareable for Slot {}
+unsafe impl Shareable for RingSlot {}
 
 /// Writes `from` to `to`, which has as many words, before any peer is notified to read them. It
 /// writes larger pieces than words, which atomics could not be.
@@ -104,7 +104,7 @@ pub(crate) fn gather_words(to: &[AtomicU64], size: usize, from: &impl Gather) {
     let bytes = std::ptr::from_ref(to).cast::<u8>().cast_mut();
     // SAFETY: as many bytes are there (asserted), which any values are valid for. Only this rank
     // writes them, for which it has its ring borrowed exclusively, and correct peers read them when
-    // they are told to, which is later. What others read is their own affair.
+    // they are told to, which is later. Values that incorrect peers read are their own affair.
     from.gather(unsafe { slice::from_raw_parts_mut(bytes, size) });
 }
 
@@ -152,15 +152,15 @@ impl<T: Shareable> Deref for View<T> {
 /// Cursor in an array of slots inside a mapping, which it keeps alive.
 pub struct Cursor {
     /// Address of the current slot, always inside of `slots`.
-    at: AtomicPtr<Slot>,
-    slots: View<Slot>,
+    at: AtomicPtr<RingSlot>,
+    slots: View<RingSlot>,
     /// Address behind the last slot.
     end: usize,
 }
 
 impl Cursor {
     /// Returns a cursor at the first of these slots.
-    pub fn new(slots: View<Slot>) -> Self {
+    pub fn new(slots: View<RingSlot>) -> Self {
         let start = slots.start.as_ptr();
         Cursor { at: AtomicPtr::new(start), end: start.wrapping_add(slots.count).addr(), slots }
     }
@@ -168,12 +168,12 @@ impl Cursor {
 
 impl ring::Cursor for Cursor {
     #[inline(always)]
-    fn current(&self) -> &Slot {
+    fn current(&self) -> &RingSlot {
         // SAFETY: it is inside of `slots`; the rest as for views.
         unsafe { &*self.at.load(Ordering::Relaxed) }
     }
 
-    fn previous(&self) -> &Slot {
+    fn previous(&self) -> &RingSlot {
         let at = self.at.load(Ordering::Relaxed);
         let start = self.slots.start.as_ptr();
         let next = if at == start { start.wrapping_add(self.slots.count) } else { at };
@@ -182,7 +182,7 @@ impl ring::Cursor for Cursor {
     }
 
     #[inline(always)]
-    fn ahead(&self, slots: usize) -> *const Slot {
+    fn ahead(&self, slots: usize) -> *const RingSlot {
         self.at.load(Ordering::Relaxed).wrapping_add(slots)
     }
 
@@ -197,22 +197,22 @@ impl ring::Cursor for Cursor {
 }
 
 /// View of one `T` inside a mapping, which it keeps alive.
-pub struct Word<T>(View<T>);
+pub struct MappedWord<T>(View<T>);
 
-impl<T> Clone for Word<T> {
+impl<T> Clone for MappedWord<T> {
     fn clone(&self) -> Self {
-        Word(self.0.clone())
+        MappedWord(self.0.clone())
     }
 }
 
-impl<T: Shareable> Word<T> {
+impl<T: Shareable> MappedWord<T> {
     /// Returns a view of the value at byte `offset` of `mapping`.
     pub fn new(mapping: &Arc<Mapping>, offset: usize) -> Self {
-        Word(View::new(mapping, offset, 1))
+        MappedWord(View::new(mapping, offset, 1))
     }
 }
 
-impl<T: Shareable> Deref for Word<T> {
+impl<T: Shareable> Deref for MappedWord<T> {
     type Target = T;
 
     #[inline(always)]

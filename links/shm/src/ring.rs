@@ -50,21 +50,21 @@ const HEAD_WORDS: usize = SLOT_WORDS - INLINE_WORDS;
 /// read where they are, once the header was checked. Ranks trust one another with these, as with
 /// the bytes of frames.
 #[repr(C, align(128))]
-pub struct Slot {
+pub struct RingSlot {
     words: [AtomicU64; SLOT_WORDS],
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Slot>() == SLOT_BYTES && align_of::<Slot>() == SLOT_BYTES);
+const _: () = assert!(size_of::<RingSlot>() == SLOT_BYTES && align_of::<RingSlot>() == SLOT_BYTES);
 
-impl Slot {
+impl RingSlot {
     /// Returns a slot that was never written.
     pub fn new() -> Self {
-        Slot { words: std::array::from_fn(|_| AtomicU64::new(0)) }
+        RingSlot { words: std::array::from_fn(|_| AtomicU64::new(0)) }
     }
 }
 
-impl Slot {
+impl RingSlot {
     /// User words.
     pub fn payload(&self) -> [u64; INLINE_WORDS] {
         std::array::from_fn(|i| self.words[HEAD_WORDS + i].load(Ordering::Relaxed))
@@ -83,7 +83,7 @@ impl Slot {
     }
 }
 
-impl Default for Slot {
+impl Default for RingSlot {
     fn default() -> Self {
         Self::new()
     }
@@ -92,13 +92,13 @@ impl Default for Slot {
 /// Cursor in a ring of slots. Any thread may read at it; one at a time moves it.
 pub trait Cursor {
     /// Slot at the cursor.
-    fn current(&self) -> &Slot;
+    fn current(&self) -> &RingSlot;
 
     /// Slot before it.
-    fn previous(&self) -> &Slot;
+    fn previous(&self) -> &RingSlot;
 
     /// Address of the slot so many after it, for prefetches only: the slot need not exist.
-    fn ahead(&self, slots: usize) -> *const Slot;
+    fn ahead(&self, slots: usize) -> *const RingSlot;
 
     /// Moves to the next slot. True if that is the first one: a lap begins.
     fn advance(&self) -> bool;
@@ -198,7 +198,7 @@ impl<C: Cursor> Consumer<C> {
 
     /// Next slot and its word 0, if it has been written.
     #[inline(always)]
-    fn head(&self) -> Option<(&Slot, u64)> {
+    fn head(&self) -> Option<(&RingSlot, u64)> {
         let slot = self.cursor.current();
         let word0 = slot.words[0].load(Ordering::Acquire);
         (compact::flag(word0) == self.flag.load(Ordering::Relaxed)).then_some((slot, word0))
@@ -208,7 +208,7 @@ impl<C: Cursor> Consumer<C> {
     /// Credits keep the sender from writing there again before the receiver has taken more, or has
     /// returned the credit of the packet.
     #[inline]
-    pub fn pop(&self) -> Option<([u64; HEAD_WORDS], &Slot)> {
+    pub fn pop(&self) -> Option<([u64; HEAD_WORDS], &RingSlot)> {
         let taken = self.peek()?;
         self.advance();
         Some(taken)
@@ -216,7 +216,7 @@ impl<C: Cursor> Consumer<C> {
 
     /// Next slot with its header words, if it has been written.
     #[inline(always)]
-    pub fn peek(&self) -> Option<([u64; HEAD_WORDS], &Slot)> {
+    pub fn peek(&self) -> Option<([u64; HEAD_WORDS], &RingSlot)> {
         let (slot, word0) = self.head()?;
         Some(([word0, slot.words[1].load(Ordering::Relaxed)], slot))
     }
@@ -224,7 +224,11 @@ impl<C: Cursor> Consumer<C> {
     /// Header and slot of the next packet, if it is from `source`, [plain](compact::plain), and of
     /// this payload kind.
     #[inline(always)]
-    pub fn peek_plain(&self, payload_kind: u8, source: Rank) -> Option<(compact::Plain, &Slot)> {
+    pub fn peek_plain(
+        &self,
+        payload_kind: u8,
+        source: Rank,
+    ) -> Option<(compact::PlainHeader, &RingSlot)> {
         let slot = self.cursor.current();
         let word0 = slot.words[0].load(Ordering::Acquire);
         let words = [word0, slot.words[1].load(Ordering::Relaxed)];
@@ -233,7 +237,7 @@ impl<C: Cursor> Consumer<C> {
     }
 
     /// Slot that was taken last.
-    pub fn latest(&self) -> &Slot {
+    pub fn latest(&self) -> &RingSlot {
         self.cursor.previous()
     }
 

@@ -11,7 +11,7 @@
 use crate::control::{Control, GROUP, groups_of};
 use crate::doorbell::all_are_hot;
 use crate::gauge::{self, GaugePage};
-use crate::memory::{self, Cursor, Frames, Mapping, Shareable, View, Word};
+use crate::memory::{self, Cursor, Frames, MappedWord, Mapping, Shareable, View};
 use crate::ring::SLOT_BYTES;
 use crate::status::{self, StatusPage};
 use crate::trace::{self, TraceRing};
@@ -26,7 +26,7 @@ use weft_wire::atomic::VARIABLES;
 /// Largest number of ranks of one host.
 pub const MAX_RANKS: u16 = 1024;
 /// Largest number of ranks of a host of which each pair has a full window. With more all windows of
-/// a rank together are as long as with so many, so that their memory does not grow.
+/// a rank together are as long as with this number, so that their memory does not grow.
 pub const FULL_WINDOW_RANKS: u16 = 64;
 /// Number of words of atomic operations of each rank, one for each variable. Pages that nobody
 /// touches cost nothing.
@@ -265,8 +265,8 @@ impl Segment {
         View::new(&self.shared, self.shared_start + offset, count)
     }
 
-    fn shared_word<T: Shareable>(&self, offset: usize) -> Word<T> {
-        Word::new(&self.shared, self.shared_start + offset)
+    fn shared_word<T: Shareable>(&self, offset: usize) -> MappedWord<T> {
+        MappedWord::new(&self.shared, self.shared_start + offset)
     }
 
     /// View of what is at this offset in the segment, in its second half.
@@ -275,7 +275,7 @@ impl Segment {
     }
 
     pub fn control(&self) -> Control {
-        let words = |offset: usize, count: usize| -> Arc<[Word<AtomicU64>]> {
+        let words = |offset: usize, count: usize| -> Arc<[MappedWord<AtomicU64>]> {
             (0..count).map(|group| self.shared_word(offset + 8 * group)).collect()
         };
         // One group has its bits in the words that are polled.

@@ -8,7 +8,7 @@ use crate::memory::View;
 use rustix::thread::gettid;
 use std::time::Duration;
 use weft_link::clock::{Clock, SystemClock};
-use weft_link::status::{Awaited, Notice, RECORD_BYTES, Status};
+use weft_link::status::{Awaited, RECORD_BYTES, RankStatus, StatusNotice};
 use weft_link::sync::{AtomicU64, Ordering, fence};
 
 /// Words of a page: the number, the time, the length, the thread, the time of the last look, 1 if
@@ -28,12 +28,12 @@ pub(crate) struct StatusPage(pub View<AtomicU64>);
 
 impl StatusPage {
     /// The status of the rank, by the clock of this host; `None` if it has not said any.
-    pub fn read(&self) -> Option<Status> {
+    pub fn read(&self) -> Option<RankStatus> {
         (0..READS).find_map(|_| self.try_read()).flatten()
     }
 
     /// `None` if it was written meanwhile.
-    fn try_read(&self) -> Option<Option<Status>> {
+    fn try_read(&self) -> Option<Option<RankStatus>> {
         let number = self.0[0].load(Ordering::Acquire);
         let words: [u64; WORDS] = std::array::from_fn(|i| self.0[i].load(Ordering::Relaxed));
         fence(Ordering::Acquire);
@@ -74,7 +74,7 @@ impl StatusPage {
     }
 }
 
-impl Notice for StatusPage {
+impl StatusNotice for StatusPage {
     fn waits(&self, awaited: &Awaited) {
         self.write(&awaited.emit());
     }
@@ -94,7 +94,7 @@ impl Notice for StatusPage {
 }
 
 /// The status that these words say, which another process wrote.
-fn status_of(head: &[u64], awaited: &[u64]) -> Option<Status> {
+fn status_of(head: &[u64], awaited: &[u64]) -> Option<RankStatus> {
     let &[_, since, length, thread, look, polls] = head else { return None };
     if since == 0 {
         return None;
@@ -106,7 +106,7 @@ fn status_of(head: &[u64], awaited: &[u64]) -> Option<Status> {
     let age = |time: u64| Duration::from_nanos(now.saturating_sub(time));
     let thread = u32::try_from(thread).unwrap_or_default();
     let (begun, polls) = (since, polls != 0);
-    Some(Status { since: age(since), begun, thread, looked: age(look), polls, awaited })
+    Some(RankStatus { since: age(since), begun, thread, looked: age(look), polls, awaited })
 }
 
 #[cfg(test)]

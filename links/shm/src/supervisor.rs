@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use weft_link::bell::{Cause, Loss};
 use weft_link::gauge::Counts;
-use weft_link::status::Status;
+use weft_link::status::RankStatus;
 use weft_link::sync::Ordering;
 use weft_wire::Rank;
 
@@ -32,7 +32,7 @@ impl Supervisor {
     }
 
     /// The status of the rank with this number among these segments, if it has said any.
-    pub fn status_of(&self, number: usize) -> Option<Status> {
+    pub fn status_of(&self, number: usize) -> Option<RankStatus> {
         self.segments.get(number)?.status().read()
     }
 

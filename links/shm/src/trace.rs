@@ -11,7 +11,7 @@
 use crate::memory::View;
 use weft_link::clock::{Clock, SystemClock};
 use weft_link::sync::{AtomicU64, Ordering, fence};
-use weft_trace::event::{WORDS, Words};
+use weft_trace::event::{EventWords, WORDS};
 use weft_trace::{Event, Recorder, What};
 
 /// Words before the first slot, and of each.
@@ -47,9 +47,9 @@ impl std::fmt::Debug for TraceRing {
 }
 
 /// State of a slot, as who takes events from it finds it.
-enum Slot {
+enum SlotState {
     /// The event with this number, whole.
-    Event(Words),
+    Event(EventWords),
     /// It is not written yet, or not whole.
     Unwritten,
     /// A later one has taken its place.
@@ -65,7 +65,7 @@ impl TraceRing {
     /// Appends to `events` those from number `*next` on, and advances it. Returns how many of these
     /// numbers are lost. If the rank `has_ended`, nothing more is written: what is not whole is
     /// lost, too.
-    pub fn take(&self, next: &mut u64, events: &mut Vec<Words>, has_ended: bool) -> u64 {
+    pub fn take(&self, next: &mut u64, events: &mut Vec<EventWords>, has_ended: bool) -> u64 {
         let head = self.words[0].load(Ordering::Acquire);
         // A rank that writes nonsense there costs one time round, and no more.
         let first = (*next).max(head.saturating_sub(self.slots));
@@ -73,27 +73,31 @@ impl TraceRing {
         *next = first;
         while *next < head {
             match self.slot(*next) {
-                Slot::Event(words) => events.push(words),
-                Slot::Overwritten => lost += 1,
-                Slot::Unwritten if has_ended => lost += 1,
-                Slot::Unwritten => break,
+                SlotState::Event(words) => events.push(words),
+                SlotState::Overwritten => lost += 1,
+                SlotState::Unwritten if has_ended => lost += 1,
+                SlotState::Unwritten => break,
             }
             *next += 1;
         }
         lost
     }
 
-    fn slot(&self, number: u64) -> Slot {
+    fn slot(&self, number: u64) -> SlotState {
         let slot = self.slot_words(number);
         let stamp = slot[0].load(Ordering::Acquire);
         if stamp != stamp_of(number) {
-            return if stamp > stamp_of(number) { Slot::Overwritten } else { Slot::Unwritten };
+            return if stamp > stamp_of(number) {
+                SlotState::Overwritten
+            } else {
+                SlotState::Unwritten
+            };
         }
         let words = std::array::from_fn(|word| slot[1 + word].load(Ordering::Relaxed));
         fence(Ordering::Acquire);
         match slot[0].load(Ordering::Relaxed) == stamp {
-            true => Slot::Event(words),
-            false => Slot::Overwritten,
+            true => SlotState::Event(words),
+            false => SlotState::Overwritten,
         }
     }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use weft_link::threads::Words;
+use weft_link::threads::CoroutineWords;
 
 thread_local! {
     /// The coroutine that runs on this thread now.
@@ -31,11 +31,11 @@ impl Stack {
 pub(crate) type Panic = Box<dyn std::any::Any + Send>;
 
 /// A coroutine. It has to end before it is dropped: whoever owns it makes its body return or unwind
-/// (`Network`'s drop does).
+/// (`SimulatedNetwork`'s drop does).
 pub(crate) struct Strand {
     coroutine: Coroutine<(), (), Result<(), Panic>, DefaultStack>,
     /// Its words while it does not run, and those of whoever resumed it while it does.
-    words: Words,
+    words: CoroutineWords,
 }
 
 impl Strand {
@@ -46,7 +46,7 @@ impl Strand {
             CURRENT.set(yielder);
             catch_unwind(AssertUnwindSafe(body))
         });
-        Strand { coroutine, words: Words::inherited(number.into()) }
+        Strand { coroutine, words: CoroutineWords::inherited(number.into()) }
     }
 
     /// Runs it until it suspends, and then returns `None`, or ends.

@@ -2,7 +2,7 @@
 
 use crate::frames::{Carried, Frame};
 use crate::state::{Event, Life, State};
-use crate::trace::What;
+use crate::trace::FrameEvent;
 use std::fmt;
 use std::time::Duration;
 use weft_link::bell::{Cause, Loss};
@@ -266,10 +266,10 @@ impl State {
     ) {
         let header = frame.header;
         if self.ranks[to.index()].life == Life::Crashed {
-            self.note_fault(start, from, to, What::Unheard, &header);
+            self.note_fault(start, from, to, FrameEvent::Unheard, &header);
             return;
         }
-        // What comes back from the first switch meets nobody.
+        // A frame that comes back from the first switch meets no other.
         if self.injector.is_reliable() || from == to {
             self.schedule(end, Event::Arrive(to, Box::new(frame)));
             return;
@@ -277,22 +277,22 @@ impl State {
         let Faults { loss, duplication, reordering, corruption, .. } = self.injector.faults;
         if self.injector.is_cut(from, to, start) {
             self.injector.injected.cut += 1;
-            self.note_fault(start, from, to, What::Cut, &header);
+            self.note_fault(start, from, to, FrameEvent::Cut, &header);
             return;
         }
         if self.injector.happens(loss) {
             self.injector.injected.lost += 1;
-            self.note_fault(start, from, to, What::Lost, &header);
+            self.note_fault(start, from, to, FrameEvent::Lost, &header);
             return;
         }
         if self.injector.happens(corruption) && !self.injector.survives_bit_flips(&frame) {
             self.injector.injected.corrupted += 1;
-            self.note_fault(start, from, to, What::Corrupted, &header);
+            self.note_fault(start, from, to, FrameEvent::Corrupted, &header);
             return;
         }
         if self.injector.happens(duplication) {
             self.injector.injected.duplicated += 1;
-            self.note_fault(start, from, to, What::Duplicated, &header);
+            self.note_fault(start, from, to, FrameEvent::Duplicated, &header);
             self.deliver_late(from, to, frame.clone(), start, end, reordering);
         }
         self.deliver_late(from, to, frame, start, end, reordering);
@@ -311,12 +311,19 @@ impl State {
         if self.injector.happens(reordering) {
             self.injector.injected.delayed += 1;
             end += self.injector.hold_back();
-            self.note_fault(start, from, to, What::Delayed, &frame.header);
+            self.note_fault(start, from, to, FrameEvent::Delayed, &frame.header);
         }
         self.schedule(end, Event::Arrive(to, Box::new(frame)));
     }
 
-    fn note_fault(&mut self, time: Nanoseconds, from: Rank, to: Rank, what: What, header: &Header) {
+    fn note_fault(
+        &mut self,
+        time: Nanoseconds,
+        from: Rank,
+        to: Rank,
+        what: FrameEvent,
+        header: &Header,
+    ) {
         self.trace.note(time, from, what, Some((to, header)));
     }
 
@@ -344,7 +351,7 @@ impl State {
         parts.arrived_frames = 0;
         parts.deadline = None;
         self.injector.injected.crashes += 1;
-        self.trace.note(now, rank, What::Crashed, None);
+        self.trace.note(now, rank, FrameEvent::Crashed, None);
         // What a rank dies of does not matter to the others; a kill is what it looks like.
         self.lose(Loss { rank, cause: Cause::Killed(9) });
     }

@@ -3,21 +3,21 @@
 
 use crate::faults::{is_taken_for, on_the_wire};
 use crate::frames::{Bytes, Carried, Frame};
-use crate::machine::{LONGEST_NS, Machine, MachineError, Scheme, per_byte};
+use crate::machine::{LONGEST_NS, MachineError, MachineModel, Scheme, per_byte};
 use std::collections::BTreeSet;
 use weft_wire::{Tag, atomic, network};
 
 /// A machine description: an error that says where, or costs that a clock can hold.
 pub fn machine(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
-    let machine = match Machine::parse(text) {
+    let machine = match MachineModel::parse(text) {
         Ok(machine) => machine,
         Err(MachineError::Syntax(error)) => return assert!(!error.is_empty()),
         Err(MachineError::Value { field, .. }) => return assert!(field.contains('.')),
         Err(error) => panic!("a description is not looked up by name: {error}"),
     };
     for scheme in [Scheme::Nrx, Scheme::Irx, Scheme::Hrx] {
-        let Machine { host, bus, link, pools, timers, .. } = machine.for_scheme(scheme);
+        let MachineModel { host, bus, link, pools, timers, .. } = machine.for_scheme(scheme);
         assert!(host.poll_ns > 0 && timers.retransmit_after_ns > 0, "time may stand still");
         let bytes = usize::from(pools.packet_bytes) + usize::from(link.header_bytes);
         for each in [host.copy_ns_per_byte, bus.ns_per_byte, link.ns_per_byte, host.operation_ns] {
@@ -26,7 +26,7 @@ pub fn machine(data: &[u8]) {
     }
     assert!([1, 2, 65_534].iter().all(|&ranks| machine.window_packets(ranks) > 0));
     let longer = format!("{text}\n# the end");
-    assert_eq!(Machine::parse(&longer), Ok(machine), "a comment makes a difference");
+    assert_eq!(MachineModel::parse(&longer), Ok(machine), "a comment makes a difference");
 }
 
 /// The most flipped bits that the checksum always notices, in packets of up to 11,000 bytes.

@@ -3,7 +3,7 @@
 use crate::coroutine::{self, Stack, Strand};
 use crate::machine::{Host, per_byte};
 use crate::state::{Event, Life, Parts, Shared, State, Waiting};
-use crate::trace::What;
+use crate::trace::FrameEvent;
 use std::cell::RefMut;
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Clock, Nanoseconds, Work};
-use weft_link::threads::{Body, Threads};
+use weft_link::threads::{ThreadBody, Threads};
 use weft_wire::Rank;
 
 /// Panic payload with which a rank's program is unwound when it has to stop.
@@ -139,7 +139,7 @@ impl Processor {
         parts.in_interrupt = true;
         parts.local += cost;
         let time = parts.local;
-        state.trace.note(time, self.rank, What::Interrupted, None);
+        state.trace.note(time, self.rank, FrameEvent::Interrupted, None);
         drop(state);
         let taken = self.lock_interrupt().take();
         if let Some(mut interrupt) = taken {
@@ -255,7 +255,7 @@ impl Processor {
             Work::Poll | Work::PollNi | Work::Reinject { .. } => {
                 let parts = state.rank(self.rank);
                 parts.local += cost;
-                // Whoever looks needs no interrupt.
+                // A host that polls needs no interrupt.
                 parts.interrupted = false;
                 drop(self.synchronise(state));
             }
@@ -309,7 +309,7 @@ impl Processor {
 /// Coroutines of the rank, which take turns on its processor: one that has it keeps it until it
 /// sleeps, while it computes too.
 impl Threads for Processor {
-    fn spawn(&self, _: &str, body: Body) -> io::Result<Option<JoinHandle<()>>> {
+    fn spawn(&self, _: &str, body: ThreadBody) -> io::Result<Option<JoinHandle<()>>> {
         let mut state = self.shared.borrow();
         if self.has_to_stop(&state) {
             return Err(io::Error::other(format!("rank {} has to stop", self.rank)));

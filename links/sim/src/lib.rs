@@ -1,10 +1,10 @@
 //! The simulated link: all ranks in one process, in virtual time.
 //!
 //! Every rank's program runs on a coroutine with a stack of its own, every NI as events; a
-//! [`Network`] runs all of them, each when its virtual time has come. What takes how long is said
-//! by a [`Machine`], a file; what goes wrong, by [`Faults`] and a seed. Everything else is the same
-//! code as on real links, unchanged. One seed fixes everything: the same setup has the same
-//! [`Network::trace_hash`] on any machine.
+//! [`SimulatedNetwork`] runs all of them, each when its virtual time has come. A
+//! [`MachineModel`], a file, says how long each part takes; [`Faults`] and a seed say what goes
+//! wrong. Everything else is the same code as on real links, unchanged. One seed fixes everything:
+//! the same setup has the same [`SimulatedNetwork::trace_hash`] on any machine.
 //!
 //! ```text
 //!   program ─▶ host processor ─▶ NI ─▶ link ~~~~~▶ link ─▶ NI ─▶ bus ─▶ host processor ─▶ program
@@ -47,6 +47,6 @@ pub mod trace;
 pub use faults::{FaultError, Faults, Injected, Partition};
 pub use host::{Interruptible, Processor};
 pub use link::Sim;
-pub use machine::{Machine, MachineError, Scheme};
-pub use network::{Ended, Network, RankEnd, Setup, Stuck};
-pub use trace::{Happened, Observer, What, in_words};
+pub use machine::{MachineError, MachineModel, Scheme};
+pub use network::{RankEnd, RunEnd, Setup, SimulatedNetwork, Stuck};
+pub use trace::{FrameEvent, Happened, Observer, in_words};

@@ -6,7 +6,7 @@ use crate::host::Processor;
 use crate::machine::per_byte;
 use crate::medium::Carriage;
 use crate::state::{Event, Shared, State};
-use crate::trace::What;
+use crate::trace::FrameEvent;
 use std::cell::RefMut;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use weft_link::{
 use weft_trace::Recorder;
 use weft_wire::{Header, Rank, Tag};
 
-/// One rank's attachment to a simulated [`crate::Network`].
+/// One rank's attachment to a simulated [`crate::SimulatedNetwork`].
 ///
-/// Its NI is apart: frames arrive there as events. Without an NI ([`crate::Network::attach`]) and
-/// outside of any program, looking for frames lets virtual time pass until one is there, so that a
-/// link can be used by itself.
+/// Its NI is apart: frames arrive there as events. Without an NI
+/// ([`crate::SimulatedNetwork::attach`]) and outside of any program, looking for frames lets
+/// virtual time pass until one is there, so that a link can be used by itself.
 pub struct Sim {
     host: Processor,
     capabilities: Capabilities,
@@ -117,8 +117,8 @@ impl State {
         let now = self.time_of(from);
         let at_ni = self.at_ni == Some(from);
         let parts = self.rank(from);
-        // What the NI sends, it has queued while it received; it gets to the queue when it has done
-        // with that (thesis 3.8, 4.2.5).
+        // Packets that the NI sends were queued while it received; it gets to the queue when it has
+        // done with that (thesis 3.8, 4.2.5).
         let ready = now + if at_ni { std::mem::take(&mut parts.after) + ni.send_ns } else { 0 };
         let free = parts.out_free;
         let frame = Frame { header: *header, carried: parts.slots.carried(payload) };
@@ -156,7 +156,7 @@ impl State {
             parts.slots.occupy(buffer, end);
         }
         let noted = Some((to, header, frame.head()));
-        self.trace.note_frame(start, from, What::Transmitted, noted);
+        self.trace.note_frame(start, from, FrameEvent::Transmitted, noted);
         self.launch(from, to, frame, start, end + way + wire.latency_ns);
     }
 
@@ -214,7 +214,7 @@ impl Link for Sim {
     type Clock = Processor;
     type Short = NoShort;
     type Network = NoNetwork;
-    type Ni = Lanai;
+    type SeparateNi = Lanai;
 
     const SHORT: Option<NoShort> = None;
     const NETWORK: Option<NoNetwork> = None;
@@ -275,7 +275,7 @@ impl Link for Sim {
         };
         let time = state.time_of(rank);
         let noted = Some((header.source, &header, head));
-        state.trace.note_frame(time, rank, What::Received, noted);
+        state.trace.note_frame(time, rank, FrameEvent::Received, noted);
         Ok(Some(Received { header, payload }))
     }
 

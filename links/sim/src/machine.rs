@@ -9,7 +9,7 @@ use weft_link::clock::Nanoseconds;
 /// link. A resource does one thing at a time; later work waits.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Machine {
+pub struct MachineModel {
     /// The host processor.
     pub host: Host,
     /// The network interface.
@@ -29,7 +29,7 @@ pub struct Machine {
     #[serde(default)]
     beyond_cache: Option<BeyondCache>,
     /// Part of the memory's time that the bus takes from a copy while it brings packets; see
-    /// [`Machine::beyond_cache`].
+    /// [`MachineModel::beyond_cache`].
     #[serde(skip)]
     pub(crate) bus_part: f64,
     /// Costs that differ when the NI retransmits (`irx`).
@@ -264,7 +264,7 @@ const NAMES: [(&str, &str); 5] = [
 /// No single step takes longer: sums of steps then fit a clock.
 pub(crate) const LONGEST_NS: f64 = 1e12;
 
-impl Machine {
+impl MachineModel {
     /// The machine called `name`.
     ///
     /// # Errors
@@ -301,7 +301,7 @@ impl Machine {
     /// # Errors
     /// [`MachineError`], which names the field.
     pub fn parse(text: &str) -> Result<Self, MachineError> {
-        let machine: Machine =
+        let machine: MachineModel =
             toml::from_str(text).map_err(|error| MachineError::Syntax(syntax(text, &error)))?;
         for scheme in [Scheme::Nrx, Scheme::Irx, Scheme::Hrx] {
             machine.for_scheme(scheme).check()?;
@@ -343,7 +343,7 @@ impl Machine {
     }
 
     fn check(&self) -> Result<(), MachineError> {
-        let Machine { host, ni, bus, link, medium, pools, timers, .. } = self;
+        let MachineModel { host, ni, bus, link, medium, pools, timers, .. } = self;
         let beyond = self.beyond_cache;
         let times = [
             ("host.allocate_ns", host.allocate_ns as f64),

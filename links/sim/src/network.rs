@@ -4,9 +4,9 @@ use crate::coroutine::{Panic, Stack, Strand};
 use crate::faults::{Faults, Injected, Injector};
 use crate::host::{Processor, Stopped};
 use crate::link::{Sim, processor};
-use crate::machine::Machine;
+use crate::machine::MachineModel;
 use crate::state::{Event, Life, MAIN, Next, Shared, State, Waiting};
-use crate::trace::{Happened, Observer, Trace, What, in_words};
+use crate::trace::{FrameEvent, Happened, Observer, Trace, in_words};
 use std::cell::RefMut;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +22,7 @@ use weft_wire::Rank;
 /// Options of a network.
 pub struct Setup {
     /// Costs of everything.
-    pub machine: Machine,
+    pub machine: MachineModel,
     /// Ranks in the job.
     pub ranks: u16,
     /// Faults of the network. Must have been checked ([`Faults::check`]).
@@ -48,7 +48,7 @@ pub struct Setup {
 
 impl Setup {
     /// `ranks` ranks on `machine`, nothing wrong, no limit.
-    pub fn new(machine: Machine, ranks: u16) -> Self {
+    pub fn new(machine: MachineModel, ranks: u16) -> Self {
         Setup {
             machine,
             ranks,
@@ -66,7 +66,7 @@ impl Setup {
 }
 
 /// A simulated network with the programs of its ranks. One thread makes, runs and drops it.
-pub struct Network {
+pub struct SimulatedNetwork {
     shared: Arc<Shared>,
     nodes: Vec<Node>,
     running: usize,
@@ -84,7 +84,7 @@ struct Node {
 
 /// End of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum RunEnd {
     /// All programs ended.
     Finished,
     /// Programs wait, and nothing will happen any more, or nobody got on for too long.
@@ -93,12 +93,12 @@ pub enum Ended {
     Limit,
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for RunEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Ended::Finished => f.write_str("all programs ended"),
-            Ended::Limit => f.write_str("the time limit passed before all programs had ended"),
-            Ended::Stuck(ranks) => {
+            RunEnd::Finished => f.write_str("all programs ended"),
+            RunEnd::Limit => f.write_str("the time limit passed before all programs had ended"),
+            RunEnd::Stuck(ranks) => {
                 write!(f, "nothing happens any more, and {} ranks wait", ranks.len())?;
                 for Stuck { rank, since, what } in ranks.iter().take(4) {
                     write!(f, "; rank {rank} {what} since {}", in_words(*since))?;
@@ -139,7 +139,7 @@ fn nanoseconds(time: Duration) -> Nanoseconds {
     u64::try_from(time.as_nanos()).unwrap_or(Nanoseconds::MAX)
 }
 
-impl Network {
+impl SimulatedNetwork {
     /// A network without programs.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl Network {
             })
         };
         let nodes = (0..ranks).map(node).collect::<io::Result<_>>()?;
-        Ok(Network { shared, nodes, running: 0, abandons: setup.abandons })
+        Ok(SimulatedNetwork { shared, nodes, running: 0, abandons: setup.abandons })
     }
 
     /// The link of `rank`.
@@ -206,18 +206,18 @@ impl Network {
 
     /// Runs until all programs have ended and what they sent is where it belongs, or they cannot
     /// end.
-    pub fn run(&mut self) -> Ended {
+    pub fn run(&mut self) -> RunEnd {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.borrow();
         loop {
             if self.running == 0 && state.lively == 0 {
-                return Ended::Finished;
+                return RunEnd::Finished;
             }
             match state.next() {
                 Next::Event(event) => state = self.handle(event, &shared, state),
-                _ if self.running == 0 => return Ended::Finished,
-                Next::Nothing | Next::NoProgress => return Ended::Stuck(self.stuck(&state)),
-                Next::Limit => return Ended::Limit,
+                _ if self.running == 0 => return RunEnd::Finished,
+                Next::Nothing | Next::NoProgress => return RunEnd::Stuck(self.stuck(&state)),
+                Next::Limit => return RunEnd::Limit,
             }
         }
     }
@@ -314,7 +314,7 @@ impl Network {
         self.running -= 1;
         let mut state = self.shared.borrow();
         let time = state.time_of(rank);
-        state.trace.note(time, rank, What::Ended, None);
+        state.trace.note(time, rank, FrameEvent::Ended, None);
         let parts = state.rank(rank);
         parts.life = Life::Ended;
         parts.waiting = Waiting::Not;
@@ -410,7 +410,7 @@ impl Network {
     }
 }
 
-impl Drop for Network {
+impl Drop for SimulatedNetwork {
     fn drop(&mut self) {
         self.shared.borrow().stopping = true;
         for rank in 0..self.nodes.len() as u16 {

@@ -4,9 +4,9 @@ use crate::agenda::Agenda;
 use crate::coroutine::Strand;
 use crate::faults::Injector;
 use crate::frames::{Frame, Owner, Slots, Spare};
-use crate::machine::Machine;
+use crate::machine::MachineModel;
 use crate::medium::Token;
-use crate::trace::{Trace, What};
+use crate::trace::{FrameEvent, Trace};
 use fragile::Fragile;
 use std::cell::{RefCell, RefMut};
 use std::collections::VecDeque;
@@ -234,7 +234,7 @@ pub(crate) enum Next {
 }
 
 pub(crate) struct State {
-    pub machine: Machine,
+    pub machine: MachineModel,
     /// Token of the medium, where the links are one medium.
     pub token: Token,
     pub now: Nanoseconds,
@@ -261,7 +261,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub fn new(machine: Machine, ranks: u16, injector: Injector, trace: Trace) -> Self {
+    pub fn new(machine: MachineModel, ranks: u16, injector: Injector, trace: Trace) -> Self {
         State {
             machine,
             token: Token::default(),
@@ -522,7 +522,7 @@ impl State {
         let header = parts.copying.pop_front().flatten();
         self.at_ni = Some(rank);
         if let Some(header) = header {
-            self.trace.note(now, rank, What::Copied, Some((header.source, &header)));
+            self.trace.note(now, rank, FrameEvent::Copied, Some((header.source, &header)));
         }
         true
     }

@@ -10,7 +10,7 @@ use weft_wire::{Header, Rank, Tag};
 
 /// Event of a frame or of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
+pub enum FrameEvent {
     /// It was put on the link.
     Transmitted,
     /// An NI took it from the link.
@@ -37,10 +37,10 @@ pub enum What {
     Ended,
 }
 
-impl What {
+impl FrameEvent {
     /// True if it was done on purpose, to break something.
     pub fn is_fault(self) -> bool {
-        use What::*;
+        use FrameEvent::*;
         matches!(self, Lost | Duplicated | Delayed | Corrupted | Cut | Crashed)
     }
 }
@@ -54,7 +54,7 @@ pub struct Happened {
     /// receiver.
     pub rank: Rank,
     /// Kind of the event.
-    pub what: What,
+    pub what: FrameEvent,
     /// The frame, and the rank at the other end.
     pub frame: Option<(Rank, Header)>,
     /// First user bytes of what is put on the link, or taken from it; zeros behind the last one,
@@ -89,7 +89,7 @@ impl Trace {
         &mut self,
         time: Nanoseconds,
         rank: Rank,
-        what: What,
+        what: FrameEvent,
         frame: Option<(Rank, &Header)>,
     ) {
         let frame = frame.map(|(peer, header)| (peer, header, [0; TEXT_BYTES]));
@@ -101,7 +101,7 @@ impl Trace {
         &mut self,
         time: Nanoseconds,
         rank: Rank,
-        what: What,
+        what: FrameEvent,
         frame: Option<(Rank, &Header, [u8; TEXT_BYTES])>,
     ) {
         self.events += 1;
@@ -150,25 +150,25 @@ impl fmt::Display for Happened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.1} us  rank {} ", self.time as f64 / 1000.0, self.rank)?;
         let verb = match self.what {
-            What::Interrupted => return f.write_str("is interrupted"),
-            What::Crashed => return f.write_str("crashes"),
-            What::Ended => return f.write_str("ends"),
-            What::Transmitted => "transmits",
-            What::Received => "receives",
-            What::Copied => "has in host memory",
-            What::Lost => "transmits, and the network loses,",
-            What::Duplicated => "transmits, and the network doubles,",
-            What::Delayed => "transmits, and the network holds back,",
-            What::Corrupted => "transmits, and the network corrupts,",
-            What::Cut => "transmits, into a partition,",
-            What::Unheard => "transmits, to a rank that has crashed,",
+            FrameEvent::Interrupted => return f.write_str("is interrupted"),
+            FrameEvent::Crashed => return f.write_str("crashes"),
+            FrameEvent::Ended => return f.write_str("ends"),
+            FrameEvent::Transmitted => "transmits",
+            FrameEvent::Received => "receives",
+            FrameEvent::Copied => "has in host memory",
+            FrameEvent::Lost => "transmits, and the network loses,",
+            FrameEvent::Duplicated => "transmits, and the network doubles,",
+            FrameEvent::Delayed => "transmits, and the network holds back,",
+            FrameEvent::Corrupted => "transmits, and the network corrupts,",
+            FrameEvent::Cut => "transmits, into a partition,",
+            FrameEvent::Unheard => "transmits, to a rank that has crashed,",
         };
         let Some((peer, header)) = &self.frame else { return write!(f, "{verb} a packet") };
         write!(f, "{verb} {}", kind(header))?;
         if let Tag::Mcast = header.tag {
             write!(f, " of rank {}", header.tree.root)?;
         }
-        let inwards = matches!(self.what, What::Received | What::Copied);
+        let inwards = matches!(self.what, FrameEvent::Received | FrameEvent::Copied);
         write!(f, " {} rank {peer}", if inwards { "from" } else { "to" })?;
         if header.sequence > 0 {
             write!(f, ", number {}", header.sequence)?;

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use weft_datagram::Landed;
-use weft_datagram::memory::Place;
+use weft_datagram::memory::DatagramPlace;
 
 /// Datagrams in one call at most.
 pub(crate) const MOST: usize = 32;
@@ -112,7 +112,7 @@ fn send_most<const N: usize>(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Re
 /// Would block, if there is none; or what the kernel reports about earlier ones.
 pub(crate) fn receive(
     socket: BorrowedFd<'_>,
-    buffers: &mut [Place],
+    buffers: &mut [DatagramPlace],
     landed: &mut [Landed; MOST],
 ) -> io::Result<usize> {
     let count = buffers.len().min(MOST);
@@ -143,7 +143,7 @@ pub(crate) fn receive(
     };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
     for i in 0..received {
-        // SAFETY: `received` is at most `count`, and so many of both were initialised above.
+        // SAFETY: `received` is at most `count`, and that number of both were initialised above.
         let (message, control) =
             unsafe { (messages[i].assume_init_ref(), controls[i].assume_init_ref()) };
         let bytes = message.msg_len as usize;

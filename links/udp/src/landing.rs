@@ -14,8 +14,8 @@ use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use weft_datagram::Landed;
-use weft_datagram::memory::Place;
-use weft_wire::envelope::{self, Envelope, Kind};
+use weft_datagram::memory::DatagramPlace;
+use weft_wire::envelope::{self, Envelope, FrameKind};
 
 /// Datagrams in one look from which on the kernel is to join them.
 const MANY: usize = 8;
@@ -24,7 +24,7 @@ const SINGLE_LOOKS: u32 = 2;
 
 pub(crate) struct Landing {
     socket: Arc<UdpSocket>,
-    places: Vec<Place>,
+    places: Vec<DatagramPlace>,
     joining: Joining,
     /// Looks in a row that found something, up to the last.
     found: u32,
@@ -48,12 +48,12 @@ impl Landing {
         Landing { socket, places: Vec::with_capacity(MOST), joining: Joining::Separate, found: 0 }
     }
 
-    /// Looks for datagrams: [`weft_datagram::Source::look`].
+    /// Looks for datagrams: [`weft_datagram::ArrivalSource::look`].
     #[inline]
     pub fn look(
         &mut self,
-        spare: &mut Vec<Place>,
-        arrived: &mut VecDeque<(Place, Landed)>,
+        spare: &mut Vec<DatagramPlace>,
+        arrived: &mut VecDeque<(DatagramPlace, Landed)>,
     ) -> bool {
         let count = match self.joining != Joining::Told && self.found < SINGLE_LOOKS {
             true => self.look_for_one(spare, arrived),
@@ -78,11 +78,11 @@ impl Landing {
     #[inline]
     fn look_for_one(
         &mut self,
-        spare: &mut Vec<Place>,
-        arrived: &mut VecDeque<(Place, Landed)>,
+        spare: &mut Vec<DatagramPlace>,
+        arrived: &mut VecDeque<(DatagramPlace, Landed)>,
     ) -> usize {
         let Some(mut place) = self.places.pop().or_else(|| spare.pop()) else { return 0 };
-        // What the kernel reports here is about datagrams that left: they are sent again.
+        // Errors that the kernel reports here are of datagrams that left: they are sent again.
         let Ok(end) = self.socket.recv(&mut place) else {
             self.places.push(place);
             return 0;
@@ -99,22 +99,22 @@ impl Landing {
     #[inline]
     fn bytes_of(&mut self, frame: &Envelope, all: usize) -> usize {
         if self.joining == Joining::Separate {
-            if frame.kind == Kind::PIECE {
+            if frame.kind == FrameKind::PIECE {
                 self.join(Joining::Believed);
             }
             return all;
         }
         // A frame for several has a table behind its contents.
         match frame.kind {
-            Kind::SEVERAL => all,
+            FrameKind::SEVERAL => all,
             _ => all.min(envelope::SIZE + frame.length as usize),
         }
     }
 
     fn look_for_many(
         &mut self,
-        spare: &mut Vec<Place>,
-        arrived: &mut VecDeque<(Place, Landed)>,
+        spare: &mut Vec<DatagramPlace>,
+        arrived: &mut VecDeque<(DatagramPlace, Landed)>,
     ) -> usize {
         let most = if self.found > 0 { MOST } else { 1 };
         while self.places.len() < most

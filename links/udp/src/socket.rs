@@ -8,8 +8,8 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use weft_datagram::memory::{self, Place};
-use weft_datagram::{Datagram, Device, Landed, Outgoing, Queues, Source, WAITING};
+use weft_datagram::memory::{self, DatagramPlace};
+use weft_datagram::{ArrivalSource, Datagram, Device, Landed, Queues, SendQueue, WAITING};
 
 /// Datagrams of a run at most. A packet that takes more is quicker by TCP, which seals its bytes
 /// once.
@@ -21,7 +21,7 @@ pub struct Socket {
     peers: Vec<SocketAddr>,
     landing: Landing,
     /// Places for datagrams.
-    spare: Vec<Place>,
+    spare: Vec<DatagramPlace>,
     /// Bytes of a datagram at most.
     datagram_bytes: usize,
     segments: bool,
@@ -61,7 +61,7 @@ impl Socket {
     }
 
     /// Hands as much to the kernel as one call takes; returns how many datagrams that were.
-    fn send_some(&self, waiting: &VecDeque<Datagram<Place>>) -> io::Result<usize> {
+    fn send_some(&self, waiting: &VecDeque<Datagram<DatagramPlace>>) -> io::Result<usize> {
         if waiting.len() == 1 && waiting[0].cut_at().is_none() {
             let only = &waiting[0];
             let bytes = &only.place[..only.end()];
@@ -92,7 +92,7 @@ impl Socket {
 
     /// Address to which the kernel is to send a datagram.
     #[inline]
-    fn address(&self, datagram: &Datagram<Place>) -> SocketAddr {
+    fn address(&self, datagram: &Datagram<DatagramPlace>) -> SocketAddr {
         let peer = self.peers[datagram.to.index()];
         match self.group {
             Some(group) if datagram.is_for_several() => SocketAddr::new(group, peer.port()),
@@ -102,7 +102,7 @@ impl Socket {
 
     /// Number of datagrams from this one on that may go as one buffer: to one address, of one size,
     /// but for the last, which may be shorter.
-    fn run_from(&self, waiting: &VecDeque<Datagram<Place>>, start: usize) -> usize {
+    fn run_from(&self, waiting: &VecDeque<Datagram<DatagramPlace>>, start: usize) -> usize {
         let first = &waiting[start];
         let to = self.address(first);
         let joins = self.segments && !first.is_probe() && first.cut_at().is_none();
@@ -126,20 +126,20 @@ impl Socket {
     }
 
     /// True if the system is to cut up what waits first.
-    fn cuts_first(&self, waiting: &VecDeque<Datagram<Place>>) -> bool {
+    fn cuts_first(&self, waiting: &VecDeque<Datagram<DatagramPlace>>) -> bool {
         waiting[0].cut_at().is_some() || self.run_from(waiting, 0) > 1
     }
 
     /// Makes places, each of which holds a run.
     #[cold]
-    fn grow(&mut self) -> Option<Place> {
+    fn grow(&mut self) -> Option<DatagramPlace> {
         let bytes = self.datagram_bytes * self.most_in_run().max(1);
         self.spare.extend(memory::places(WAITING, bytes, 0).ok()?);
         self.spare.pop()
     }
 
     /// Takes datagrams off the queue that were sent, or failed.
-    fn take_off(&mut self, outgoing: &mut Outgoing<Place>, datagrams: usize, taken: bool) {
+    fn take_off(&mut self, outgoing: &mut SendQueue<DatagramPlace>, datagrams: usize, taken: bool) {
         let sent = &mut outgoing.sent;
         let count = if taken { &mut sent.datagrams } else { &mut sent.failed };
         *count += datagrams as u64;
@@ -151,9 +151,13 @@ impl Socket {
     }
 }
 
-impl Source<Place> for Socket {
+impl ArrivalSource<DatagramPlace> for Socket {
     #[inline]
-    fn look(&mut self, spare: &mut Vec<Place>, arrived: &mut VecDeque<(Place, Landed)>) -> bool {
+    fn look(
+        &mut self,
+        spare: &mut Vec<DatagramPlace>,
+        arrived: &mut VecDeque<(DatagramPlace, Landed)>,
+    ) -> bool {
         self.landing.look(spare, arrived)
     }
 
@@ -167,7 +171,7 @@ impl Device for Socket {
     const SENDS_FRAMES: bool = false;
 
     #[inline]
-    fn place(&mut self) -> Option<Place> {
+    fn place(&mut self) -> Option<DatagramPlace> {
         self.spare.pop().or_else(|| self.grow())
     }
 

@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use weft_datagram::memory::Place;
+use weft_datagram::memory::DatagramPlace;
 use weft_datagram::seal::Keys;
 use weft_datagram::{
-    DatagramBells, DatagramLink, DatagramSettings, Device, Landed, Queues, Source,
+    ArrivalSource, DatagramBells, DatagramLink, DatagramSettings, Device, Landed, Queues,
 };
 
 /// A link over AF_XDP.
@@ -48,7 +48,7 @@ pub fn attach(settings: XdpSettings) -> io::Result<Xdp> {
     let (rings, mut frames) = Rings::new(port)?;
     let sizes = plan.layout.sizes_of(index);
     let places = frames.split_off(sizes.frames as usize);
-    let first = frames.first().map_or(0, Place::index);
+    let first = frames.first().map_or(0, DatagramPlace::index);
     let settings = DatagramSettings {
         keys,
         ranks,
@@ -94,7 +94,7 @@ pub struct Ethernet {
     /// Indices of the chunks that are frames of the program's.
     frames: Range<u32>,
     /// Chunks for datagrams that packets are copied to.
-    places: Vec<Place>,
+    places: Vec<DatagramPlace>,
     /// By rank: the header of frames to it.
     headers: Vec<EthernetHeader>,
     /// By rank: the same of one for several, of which that rank is one; empty where the network
@@ -125,9 +125,13 @@ impl Ethernet {
     }
 }
 
-impl Source<Place> for Ethernet {
+impl ArrivalSource<DatagramPlace> for Ethernet {
     #[inline]
-    fn look(&mut self, spare: &mut Vec<Place>, arrived: &mut VecDeque<(Place, Landed)>) -> bool {
+    fn look(
+        &mut self,
+        spare: &mut Vec<DatagramPlace>,
+        arrived: &mut VecDeque<(DatagramPlace, Landed)>,
+    ) -> bool {
         self.rings.look(spare, arrived)
     }
 }
@@ -136,7 +140,7 @@ impl Device for Ethernet {
     const SENDS_FRAMES: bool = true;
 
     #[inline]
-    fn place(&mut self) -> Option<Place> {
+    fn place(&mut self) -> Option<DatagramPlace> {
         self.places.pop()
     }
 
@@ -156,7 +160,7 @@ impl Device for Ethernet {
     }
 
     #[inline]
-    fn returned(&mut self) -> Option<Place> {
+    fn returned(&mut self) -> Option<DatagramPlace> {
         loop {
             let place = self.rings.reclaim()?;
             if self.frames.contains(&place.index()) {
@@ -166,7 +170,7 @@ impl Device for Ethernet {
         }
     }
 
-    fn sending(&self, index: u32) -> Option<&Place> {
+    fn sending(&self, index: u32) -> Option<&DatagramPlace> {
         self.rings.sending(index)
     }
 

@@ -21,7 +21,7 @@
 //! The kernel has one place for sockets at each queue of an interface, so the ranks of a host share
 //! it, and with it the memory for frames. `weft-net` makes all of it and hands it to whoever asked,
 //! who hands each rank its [`XdpPort`]: nothing here needs a capability, or uses one. When nobody
-//! has any more what keeps the XDP program ([`Taken::program`]), the kernel takes it off.
+//! has any more what keeps the XDP program ([`TakenInterface::program`]), the kernel takes it off.
 //!
 //! May use `links/api`, `links/datagram` and `wire`. Keeps: nothing of a frame is
 //! used before it was opened; a chunk has one owner; no rank can use up what others receive with;
@@ -49,10 +49,12 @@ pub use features::{hooks, is_pair, runs_programs};
 pub use interface::{Interface, MacAddress};
 pub use memory::with_mapped;
 pub use multicast::{group_of, of_place};
-pub use port::{Attached, Bound, HEADROOM, Layout, Mode, PortPlan, SharedPlan, XdpPort, XdpSizes};
+pub use port::{
+    Attached, Bound, HEADROOM, Mode, PortLayout, PortPlan, SharedPlan, XdpPort, XdpSizes,
+};
 pub use raw::Raw;
-pub use request::{Greeter, Request};
-pub use take::{Taken, permitted, take};
+pub use request::{Greeter, SocketRequest};
+pub use take::{TakenInterface, permitted, take};
 
 /// The protocol number of Weft's frames, unless told otherwise: IEEE's first for local experiments.
 pub const ETHERTYPE: u16 = 0x88B5;

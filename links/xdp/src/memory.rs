@@ -3,7 +3,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use weft_datagram::memory::Mapping;
+use weft_datagram::memory::PageMapping;
 
 /// Number of the address at which a memfd that cannot shrink is mapped from byte `offset` on, for
 /// as long as `user` runs: whom it is told keeps the pages, or nothing.
@@ -16,7 +16,7 @@ pub fn with_mapped<T>(
     length: usize,
     user: impl FnOnce(u64) -> T,
 ) -> io::Result<T> {
-    let mapping = Mapping::of_sealed(file, length)?;
+    let mapping = PageMapping::of_sealed(file, length)?;
     Ok(user(mapping.at(offset, length - offset).as_ptr().addr() as u64))
 }
 

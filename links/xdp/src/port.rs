@@ -73,14 +73,14 @@ pub enum Attached {
 /// port, then chunks for arrivals, which the ports have in common. The ranks' ports come first; the
 /// one that greets other hosts, if there is one, is the last, and gone before the ranks use theirs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Layout {
+pub struct PortLayout {
     pub(crate) ranks: u32,
     pub(crate) sizes: XdpSizes,
     pub(crate) greeter: bool,
     pub(crate) chunk_bytes: u32,
 }
 
-impl Layout {
+impl PortLayout {
     /// Layout for so many ranks at an interface.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Layout {
             let text = format!("{ranks} ranks with {sizes:?} need between 1 and 2^20 frames");
             return Err(XdpError::Sizes(text));
         }
-        Ok(Layout { ranks: ranks as u32, sizes, greeter, chunk_bytes })
+        Ok(PortLayout { ranks: ranks as u32, sizes, greeter, chunk_bytes })
     }
 
     /// Number of ports.
@@ -133,8 +133,8 @@ impl Layout {
     }
 
     /// No port can keep others from receiving: there are chunks for all that each may hold, unread
-    /// in its ring, with its readers, or not given back yet. What the greeter holds when it goes
-    /// is not given back at all.
+    /// in its ring, with its readers, or not given back yet. Chunks that the greeter holds when it
+    /// goes are not given back at all.
     pub(crate) fn receive_chunks(&self) -> u32 {
         let of = |port| {
             self.receive_ring(port) + self.sizes_of(port).receive_frames + 1 + HELD_BACK as u32
@@ -247,7 +247,7 @@ pub struct Bound {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SharedPlan {
     /// Layout of the memory for frames.
-    pub layout: Layout,
+    pub layout: PortLayout,
     /// Address of the interface.
     pub mac: MacAddress,
     /// Its MTU in bytes.
@@ -276,7 +276,7 @@ impl Bound {
 }
 
 /// Gives the kernel all chunks for arrivals.
-fn fill(layout: &Layout, socket: &OwnedFd) -> io::Result<()> {
+fn fill(layout: &PortLayout, socket: &OwnedFd) -> io::Result<()> {
     let offsets = sockopt::xdp_mmap_offsets(socket)?;
     let size = layout.fill_ring();
     let ring = Ring::map(socket.as_fd(), XDP_UMEM_PGOFF_FILL_RING, &offsets.fr, size, 1)?;

@@ -6,8 +6,8 @@ use crate::port::{ENVELOPE_START, SEND_START, XdpPort};
 use crate::rings::Rings;
 use std::collections::VecDeque;
 use std::io;
-use weft_datagram::memory::Place;
-use weft_datagram::{Landed, Source};
+use weft_datagram::memory::DatagramPlace;
+use weft_datagram::{ArrivalSource, Landed};
 use weft_wire::{Rank, envelope};
 
 const HEAD_BYTES: usize = ENVELOPE_START - SEND_START + envelope::SIZE;
@@ -18,9 +18,9 @@ const BYTES_START: usize = SEND_START + HEAD_BYTES;
 /// the XDP program finds the receiver.
 pub struct Raw {
     rings: Rings,
-    free: Vec<Place>,
-    spare: Vec<Place>,
-    arrived: VecDeque<(Place, Landed)>,
+    free: Vec<DatagramPlace>,
+    spare: Vec<DatagramPlace>,
+    arrived: VecDeque<(DatagramPlace, Landed)>,
     head: [u8; HEAD_BYTES],
     most_bytes: usize,
 }

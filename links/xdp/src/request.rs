@@ -3,7 +3,7 @@
 //! them.
 //!
 //! A request names an interface by its number and is otherwise numbers with limits: no path, no
-//! name, no text. What it says of the interface only `weft-net` can check.
+//! name, no text. Only `weft-net` can check the facts about the interface.
 
 use crate::error::XdpError;
 use crate::port::{SharedPlan, XdpSizes};
@@ -11,7 +11,7 @@ use rustix::net::RecvFlags;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::AsFd;
-use weft_datagram::channel::Received;
+use weft_datagram::channel::ReceivedDatagram;
 use weft_wire::Rank;
 
 /// First bytes of every datagram: of this release, so that others are told apart.
@@ -30,13 +30,13 @@ pub enum ToNet {
     /// The capabilities that it needs: are they there?
     Look,
     /// An interface, and sockets on it.
-    Take(Request),
+    Take(SocketRequest),
 }
 
 /// Sockets that are wanted, and for whom. The protocol of the frames is Weft's, and the queue the
 /// first: those are not for callers to choose.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Request {
+pub struct SocketRequest {
     /// Number of the interface.
     pub interface: u32,
     /// Number of the job.
@@ -105,7 +105,7 @@ impl ToNet {
     }
 }
 
-impl Request {
+impl SocketRequest {
     fn check(&self) -> Result<(), BadWords> {
         let XdpSizes { frames, receive_frames } = self.sizes;
         let ascending = self.ranks.is_sorted_by(|one, next| one < next);
@@ -161,7 +161,7 @@ fn parse<T: for<'a> Deserialize<'a>>(datagram: &[u8]) -> Result<T, BadWords> {
 ///
 /// # Errors
 /// Those of [`weft_datagram::channel::receive`].
-pub fn receive(socket: impl AsFd) -> io::Result<Received> {
+pub fn receive(socket: impl AsFd) -> io::Result<ReceivedDatagram> {
     Ok(weft_datagram::channel::receive(socket, RecvFlags::empty(), DATAGRAM_BYTES)?)
 }
 

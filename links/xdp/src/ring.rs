@@ -8,7 +8,7 @@ use rustix::net::xdp::XdpRingOffset;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering;
-use weft_datagram::memory::Mapping;
+use weft_datagram::memory::PageMapping;
 
 /// Set in a ring's flags while the kernel wants a system call to go on.
 const NEED_WAKEUP: u32 = 1;
@@ -22,7 +22,7 @@ pub(crate) struct Descriptor {
 
 /// One ring, mapped.
 pub(crate) struct Ring {
-    memory: Mapping,
+    memory: PageMapping,
     producer: usize,
     consumer: usize,
     flags: usize,
@@ -45,7 +45,7 @@ impl Ring {
         let flags = layout.flags.ok_or(io::ErrorKind::Unsupported)? as usize;
         let length = descriptors + size as usize * words * 8;
         Ok(Ring {
-            memory: Mapping::of_ring(socket, page_offset, length)?,
+            memory: PageMapping::of_ring(socket, page_offset, length)?,
             producer: layout.producer as usize,
             consumer: layout.consumer as usize,
             flags,

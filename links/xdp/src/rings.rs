@@ -6,7 +6,7 @@
 //! later.
 
 use crate::depth::Depth;
-use crate::port::{ETHERNET_BYTES, HELD_BACK, Layout, PortPlan, XdpPort};
+use crate::port::{ETHERNET_BYTES, HELD_BACK, PortLayout, PortPlan, XdpPort};
 use crate::ring::{Descriptor, Ring};
 use rustix::io::Errno;
 use rustix::net::xdp::{
@@ -18,8 +18,8 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use weft_datagram::memory::{Mapping, Place, split};
-use weft_datagram::{Landed, Source};
+use weft_datagram::memory::{DatagramPlace, PageMapping, split};
+use weft_datagram::{ArrivalSource, Landed};
 
 /// Frames that one look brings at most.
 const MOST: usize = 32;
@@ -29,10 +29,10 @@ const VLAN_BYTES: usize = 4;
 
 pub(crate) struct Rings {
     pub socket: Arc<OwnedFd>,
-    layout: Layout,
-    shared: Arc<Mapping>,
+    layout: PortLayout,
+    shared: Arc<PageMapping>,
     /// Chunks that the kernel or another rank has; those that are here are with their users.
-    away: Vec<Option<Place>>,
+    away: Vec<Option<DatagramPlace>>,
     /// Our chunks that the kernel has to send, in the order in which it got them.
     in_flight: VecDeque<u32>,
     arriving: Ring,
@@ -49,14 +49,14 @@ pub(crate) struct Rings {
 
 impl Rings {
     /// Returns also the chunks that this rank sends from.
-    pub fn new(port: XdpPort) -> io::Result<(Self, Vec<Place>)> {
+    pub fn new(port: XdpPort) -> io::Result<(Self, Vec<DatagramPlace>)> {
         let XdpPort { plan: PortPlan { shared, index }, socket, memory } = port;
         let layout = shared.layout;
         let offsets = sockopt::xdp_mmap_offsets(&socket)?;
         let fd = socket.as_fd();
-        let mapping = Mapping::of_sealed(&memory, layout.bytes())?;
+        let mapping = PageMapping::of_sealed(&memory, layout.bytes())?;
         let (shared, chunks) = split(mapping, layout.chunks_start(), layout.chunk_bytes, 0);
-        let mut away: Vec<Option<Place>> = chunks.into_iter().map(Some).collect();
+        let mut away: Vec<Option<DatagramPlace>> = chunks.into_iter().map(Some).collect();
         let first = layout.first_send_chunk(index) as usize;
         let own = away[first..first + layout.send_chunks(index) as usize].iter_mut();
         let own = own.filter_map(Option::take).collect();
@@ -82,7 +82,7 @@ impl Rings {
     /// Hands the bytes from `start` to `end` of a chunk of ours to the kernel, which sends them at
     /// the next [`Self::kick`].
     #[inline]
-    pub fn submit(&mut self, chunk: Place, start: usize, end: usize) {
+    pub fn submit(&mut self, chunk: DatagramPlace, start: usize, end: usize) {
         let index = chunk.index();
         let at = u64::from(index) * u64::from(self.layout.chunk_bytes) + start as u64;
         // Before the kernel can be done with it.
@@ -110,7 +110,7 @@ impl Rings {
                 Ok(_) | Err(Errno::INTR | Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) => {
                     return true;
                 }
-                // The interface is down. Whoever sent has timers.
+                // The interface is down. The sender has timers.
                 Err(_) => return false,
             }
         }
@@ -124,7 +124,7 @@ impl Rings {
 
     /// A chunk of ours that the kernel has done with.
     #[inline]
-    pub fn reclaim(&mut self) -> Option<Place> {
+    pub fn reclaim(&mut self) -> Option<DatagramPlace> {
         let first = *self.in_flight.front()?;
         let busy = self.layout.busy(first);
         if self.shared.u8_at(busy).load(Ordering::Acquire) != 0 {
@@ -138,13 +138,13 @@ impl Rings {
     }
 
     /// A chunk of ours that the kernel has; it reads it, as may we.
-    pub fn sending(&self, index: u32) -> Option<&Place> {
+    pub fn sending(&self, index: u32) -> Option<&DatagramPlace> {
         self.away[index as usize].as_ref()
     }
 
     /// Notes which chunks the kernel has done with, those of other ranks too.
     fn collect(&self) {
-        self.locked(Layout::COMPLETION_LOCK, || {
+        self.locked(PortLayout::COMPLETION_LOCK, || {
             while let Some(done) = self.completion.pop() {
                 let index = done.at / u64::from(self.layout.chunk_bytes);
                 if index < u64::from(self.layout.first_receive_chunk()) {
@@ -156,7 +156,7 @@ impl Rings {
     }
 
     /// Gives chunks for arrivals back to the kernel, those used last first.
-    fn refill(&mut self, spare: &mut Vec<Place>) {
+    fn refill(&mut self, spare: &mut Vec<DatagramPlace>) {
         let room = self
             .depth
             .as_ref()
@@ -165,7 +165,7 @@ impl Rings {
             return;
         }
         let from = spare.len().saturating_sub(room as usize);
-        let done = self.locked(Layout::FILL_LOCK, || {
+        let done = self.locked(PortLayout::FILL_LOCK, || {
             spare[from..].iter().all(|chunk| {
                 let at = u64::from(chunk.index()) * u64::from(self.layout.chunk_bytes);
                 self.fill.push(Descriptor { at, bytes: 0 })
@@ -193,7 +193,7 @@ impl Rings {
 
     /// The chunk that a descriptor of an arrival names, and where in it the frame is.
     #[inline]
-    fn landed(&mut self, descriptor: Descriptor) -> Option<(Place, Landed)> {
+    fn landed(&mut self, descriptor: Descriptor) -> Option<(DatagramPlace, Landed)> {
         let length = u64::from(self.layout.chunk_bytes);
         let index = usize::try_from(descriptor.at / length).ok()?;
         let start = (descriptor.at % length) as usize;
@@ -209,9 +209,13 @@ impl Rings {
     }
 }
 
-impl Source<Place> for Rings {
+impl ArrivalSource<DatagramPlace> for Rings {
     #[inline]
-    fn look(&mut self, spare: &mut Vec<Place>, arrived: &mut VecDeque<(Place, Landed)>) -> bool {
+    fn look(
+        &mut self,
+        spare: &mut Vec<DatagramPlace>,
+        arrived: &mut VecDeque<(DatagramPlace, Landed)>,
+    ) -> bool {
         if spare.len() >= HELD_BACK {
             self.refill(spare);
         }

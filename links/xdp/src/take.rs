@@ -7,7 +7,7 @@
 use crate::error::XdpError;
 use crate::interface::Interface;
 use crate::port::{Bound, Mode, XdpPort};
-use crate::request::{FromNet, Request, ToNet, receive};
+use crate::request::{FromNet, SocketRequest, ToNet, receive};
 use rustix::net::SendFlags;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use std::fs;
@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use weft_datagram::channel::{Received, pair, send};
+use weft_datagram::channel::{ReceivedDatagram, pair, send};
 
 /// Name of the program.
 const NAME: &str = "weft-net";
@@ -27,7 +27,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// An interface that is this process's, with a port for each rank.
 #[derive(Debug)]
-pub struct Taken {
+pub struct TakenInterface {
     /// Mode in which it is used.
     pub mode: Mode,
     /// Ports of the ranks, in the order of the request.
@@ -59,7 +59,7 @@ pub fn permitted() -> Result<(), XdpError> {
 ///
 /// # Errors
 /// Things that are missing, and what to do about them.
-pub fn take(interface: &Interface, request: Request) -> Result<Taken, XdpError> {
+pub fn take(interface: &Interface, request: SocketRequest) -> Result<TakenInterface, XdpError> {
     let greets = request.greeter.is_some();
     let net = Net::ask(&ToNet::Take(request))?;
     let (FromNet::Taken { plan, copied }, mut first) = net.reply()? else {
@@ -80,7 +80,7 @@ pub fn take(interface: &Interface, request: Request) -> Result<Taken, XdpError> 
     let mut ports = Bound { plan, sockets, memory }.into_ports().map_err(system)?;
     let greeter = if greets { ports.pop() } else { None };
     let groups = net.end(copied);
-    Ok(Taken { mode: plan.mode, ports, greeter, program, groups })
+    Ok(TakenInterface { mode: plan.mode, ports, greeter, program, groups })
 }
 
 /// A `weft-net` that was started, and asked something.
@@ -121,7 +121,7 @@ impl Net {
 
     /// The answer, if it is not that it cannot.
     fn reply(&self) -> Result<(FromNet, Vec<OwnedFd>), XdpError> {
-        let Received { bytes, descriptors } = self.receive()?;
+        let ReceivedDatagram { bytes, descriptors } = self.receive()?;
         match FromNet::parse(&bytes)? {
             FromNet::Lacks(missing) => {
                 Err(XdpError::NotPermitted { missing, helper: self.file.display().to_string() })
@@ -131,7 +131,7 @@ impl Net {
         }
     }
 
-    fn receive(&self) -> Result<Received, XdpError> {
+    fn receive(&self) -> Result<ReceivedDatagram, XdpError> {
         receive(&self.socket).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => self.failed("ended without an answer"),
             io::ErrorKind::WouldBlock => self.failed(&format!("gave no answer in {LIMIT:?}")),

@@ -26,7 +26,7 @@ use crate::{Completer, Completion, Error, Port, Result};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use weft_collective::Members;
-use weft_collective::agreement::{Agreement, Decision, Message, Post};
+use weft_collective::agreement::{Agreement, AgreementMessage, Decision, Post};
 use weft_collective::teams::MOST_UNOPENED;
 use weft_endpoint::Rank;
 
@@ -34,7 +34,7 @@ use weft_endpoint::Rank;
 /// the caller's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     /// An operation, which has ended well.
     Operation = 1 << 63,
     /// [`Team::agree`](super::Team::agree).
@@ -45,14 +45,14 @@ pub(super) enum Kind {
     Leave = 1 << 60,
 }
 
-impl Kind {
+impl EntryKind {
     /// Act of the members, in words.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Operation => "take part",
-            Kind::Agree => "agree",
-            Kind::Shrink => "shrink it",
-            Kind::Leave => "leave",
+            EntryKind::Operation => "take part",
+            EntryKind::Agree => "agree",
+            EntryKind::Shrink => "shrink it",
+            EntryKind::Leave => "leave",
         }
     }
 
@@ -76,7 +76,7 @@ pub(super) struct Agreeing {
 struct State {
     lines: BTreeMap<TeamId, Line>,
     /// Messages for teams that are not open here.
-    early: BTreeMap<TeamId, Vec<(Rank, Message)>>,
+    early: BTreeMap<TeamId, Vec<(Rank, AgreementMessage)>>,
     outbox: VecDeque<(Rank, Vec<u8>)>,
     /// True while a thread sends what is in there, in order.
     is_sending: bool,
@@ -119,7 +119,7 @@ struct Letters<'a> {
 }
 
 impl Post for Letters<'_> {
-    fn send(&mut self, to: Rank, message: &Message) {
+    fn send(&mut self, to: Rank, message: &AgreementMessage) {
         let mut bytes = self.team.emit().to_vec();
         bytes.extend_from_slice(&message.emit());
         self.outbox.push_back((to, bytes));
@@ -214,7 +214,7 @@ impl Agreeing {
         &self,
         engine: &Arc<Engine>,
         team: TeamId,
-        (kind, flags): (Kind, u32),
+        (kind, flags): (EntryKind, u32),
     ) -> (Completion<Decision>, Vec<Effect>) {
         let (completer, decided) = Completion::new(engine);
         let mut state = self.state();
@@ -251,7 +251,7 @@ impl Agreeing {
     ) -> std::result::Result<Vec<Effect>, &'static str> {
         const NO_MESSAGE: &str = "bytes that are no message of an agreement";
         let (team, bytes) = TeamId::parse(bytes).ok_or(NO_MESSAGE)?;
-        let message = Message::parse(bytes).map_err(|_| NO_MESSAGE)?;
+        let message = AgreementMessage::parse(bytes).map_err(|_| NO_MESSAGE)?;
         let mut state = self.state();
         if state.lines.contains_key(&team) {
             return state.arrived(team, from, message);
@@ -306,7 +306,7 @@ impl State {
         &mut self,
         team: TeamId,
         from: Rank,
-        message: Message,
+        message: AgreementMessage,
     ) -> std::result::Result<Vec<Effect>, &'static str> {
         let mut outcome = Ok(());
         let effects = self.with(team, |line, letters| {
@@ -341,7 +341,7 @@ impl Line {
         match self.entries.pop_front() {
             Some(Entry::Call(_, completer)) => effects.push(Effect::Answer(completer, decision)),
             Some(Entry::Operation(_, Some(outcome))) => {
-                if Kind::Operation.is_in(decision.flags) {
+                if EntryKind::Operation.is_in(decision.flags) {
                     effects.push(Effect::Conclude(outcome));
                     return;
                 }
@@ -370,7 +370,7 @@ impl Entry {
     fn flags(&self) -> Option<u64> {
         match self {
             Entry::Call(flags, _) => Some(*flags),
-            Entry::Operation(_, Some((_, Ended::Well(_)))) => Some(Kind::Operation as u64),
+            Entry::Operation(_, Some((_, Ended::Well(_)))) => Some(EntryKind::Operation as u64),
             Entry::Operation(_, Some(_)) => Some(0),
             Entry::Operation(_, None) => None,
         }

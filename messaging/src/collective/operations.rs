@@ -1,7 +1,7 @@
 //! All operations that are under way at this rank: how their packets travel, and who goes on with
 //! them.
 
-use super::agreeing::{Agreeing, Effect, Kind as Entry};
+use super::agreeing::{Agreeing, Effect, EntryKind};
 use super::pending::{Begun, Pending, Promise};
 use super::values::{Ended, Values};
 use crate::engine::Engine;
@@ -11,10 +11,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock, Weak};
 use weft_collective::agreement::Decision;
 use weft_collective::arena::{AgreedAreas, Arena};
-use weft_collective::format::{DECLARATION, Header, Kind, SIZE, abort_packet};
+use weft_collective::format::{DECLARATION, Header, SIZE, TransferKind, abort_packet};
 use weft_collective::{
-    Abort, BARRIER, Body, Call, EAGER_BYTES, Failure, Members, Parked, Progress, Refused,
-    Signature, Stage, Teams, Transport, Tuning, teams::MOST_UNOPENED,
+    Abort, BARRIER, EAGER_BYTES, Members, OperationCall, PacketEffect, Parked, Refused, RunFailure,
+    Signature, Stage, Teams, TransferBody, Transport, Tuning, teams::MOST_UNOPENED,
 };
 use weft_endpoint::biased::Biased;
 use weft_endpoint::{Awaited, Group, Packets, Rank, Whom};
@@ -81,7 +81,7 @@ struct Carrier<'a> {
 /// A packet as a message.
 struct Packet<'a> {
     head: &'a [u8],
-    body: &'a Body<'a>,
+    body: &'a TransferBody<'a>,
 }
 
 impl Parts for Packet<'_> {
@@ -121,12 +121,12 @@ impl Transport for Carrier<'_> {
         usize::MAX
     }
 
-    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> Result<bool> {
+    fn send(&mut self, to: Rank, head: &[u8], body: &TransferBody<'_>) -> Result<bool> {
         self.operations.port()?.send(to, &Packet { head, body })?;
         self.count()
     }
 
-    fn multicast(&mut self, group: Group, head: &[u8], body: &Body<'_>) -> Result<bool> {
+    fn multicast(&mut self, group: Group, head: &[u8], body: &TransferBody<'_>) -> Result<bool> {
         self.operations.port()?.multicast(group, &Packet { head, body })?;
         self.count()
     }
@@ -247,7 +247,7 @@ impl Operations {
     ///
     /// # Errors
     /// [`Error::CallsDiffer`] if others call something else.
-    pub fn agree(&self, team: TeamId, entry: Entry, flags: u32) -> Result<Decision> {
+    pub fn agree(&self, team: TeamId, entry: EntryKind, flags: u32) -> Result<Decision> {
         let Some(agreeing) = &self.agreeing else { return Err(Error::Abandoned) };
         let what = entry.name();
         // Whoever was in an operation that failed by this comes to the same call next.
@@ -382,7 +382,7 @@ impl Operations {
     pub fn begin<T>(
         self: &Arc<Self>,
         team: TeamId,
-        call: &Call,
+        call: &OperationCall,
         values: impl FnOnce(Promise<T>) -> Box<dyn Values>,
     ) -> Result<Pending<T>> {
         let state = self.state.enter();
@@ -399,7 +399,12 @@ impl Operations {
         Ok(pending)
     }
 
-    fn start(self: &Arc<Self>, team: TeamId, call: &Call, values: Box<dyn Values>) -> Result<u32> {
+    fn start(
+        self: &Arc<Self>,
+        team: TeamId,
+        call: &OperationCall,
+        values: Box<dyn Values>,
+    ) -> Result<u32> {
         let mut state = self.state.enter();
         if let Some(agreeing) = &self.agreeing
             && let Some(abort) = state.teams.failure(team)
@@ -454,7 +459,8 @@ impl Operations {
     /// What the network says.
     pub fn declare(&self, team: TeamId, number: u32, signature: Signature) -> Result<()> {
         let group = self.state.enter().teams.members(team).and_then(|members| members.group());
-        let header = Header { kind: Kind::Piece, team, number, step: DECLARATION, signature };
+        let header =
+            Header { kind: TransferKind::Piece, team, number, step: DECLARATION, signature };
         match group {
             Some(group) => self.port()?.multicast(group, &header.emit()),
             None => Ok(()),
@@ -469,13 +475,13 @@ impl Operations {
         let Some((Header { team, .. }, _)) = Header::parse(&packet) else { return };
         let outcome = self.state.enter().teams.arrive(from, packet);
         match outcome {
-            Ok(Progress::Resume(team, number)) => self.resume(team, number),
-            Ok(Progress::Aborted(team, abort)) => self.fail(team, abort),
+            Ok(PacketEffect::Resume(team, number)) => self.resume(team, number),
+            Ok(PacketEffect::Aborted(team, abort)) => self.fail(team, abort),
             Err(Refused::Disagreement(disagreement)) => {
                 self.abort(team, Abort::Disagreement(disagreement));
             }
             Err(Refused::Violation(_)) => self.abort(team, Abort::Violation(from)),
-            Ok(Progress::None) | Err(_) => {}
+            Ok(PacketEffect::None) | Err(_) => {}
         }
     }
 
@@ -517,8 +523,8 @@ impl Operations {
         }));
         match advanced {
             Ok(Ok(stage)) => Ok(stage),
-            Ok(Err(Failure::Transport(error))) => Err(Ended::Failed(error)),
-            Ok(Err(Failure::Violation { from, .. })) => {
+            Ok(Err(RunFailure::Transport(error))) => Err(Ended::Failed(error)),
+            Ok(Err(RunFailure::Violation { from, .. })) => {
                 self.abort(team, Abort::Violation(from));
                 Err(Ended::Failed(Error::Stray { from }))
             }

@@ -7,7 +7,7 @@ use super::values::{Combine, Each, Room};
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::sync::Arc;
-use weft_collective::{Call, Operation};
+use weft_collective::{Operation, OperationCall};
 
 /// Values that a member brings, and room for its result, unless that is in the same place.
 type Buffers<T> = (Vec<T>, Option<Vec<T>>);
@@ -165,7 +165,7 @@ impl Prepare<'_> {
         (mine, result): (Vec<T>, Option<usize>),
         combine: impl Combine<T> + Sync,
     ) -> Result<Persistent<T>> {
-        let call = Call { operation, root, count, size: size_of::<T>() };
+        let call = OperationCall { operation, root, count, size: size_of::<T>() };
         self.team.shared.check(call)?;
         let (shared, combine) = (Arc::clone(&self.team.shared), Arc::new(combine));
         let begin = move |buffers| begin(&shared, call, buffers, &combine);
@@ -176,7 +176,7 @@ impl Prepare<'_> {
 
 fn begin<T: Pod + Send>(
     shared: &Shared,
-    call: Call,
+    call: OperationCall,
     (mine, result): Buffers<T>,
     combine: &Arc<impl Combine<T> + Sync>,
 ) -> Result<Pending<Buffers<T>>> {

@@ -4,7 +4,7 @@ use super::pending::Pending;
 use super::team::Team;
 use super::values::{Combine, Room};
 use crate::{Error, Result};
-use weft_collective::{Call, Operation};
+use weft_collective::{Operation, OperationCall};
 
 /// Reductions of a team on records: values of a size that is known at run time only, as bytes, one
 /// after the other. A handle, as a [`Team`] is.
@@ -102,7 +102,7 @@ impl Records {
             return Err(Error::Records { bytes: records.len(), size });
         }
         let count = records.len().checked_div(size).unwrap_or(0);
-        let call = Call { operation, root, count, size };
+        let call = OperationCall { operation, root, count, size };
         let room = Room { mine: records, result: None, parts: Vec::new() };
         self.team.shared.begin(call, room, Blocks(combine), |all, _, _| finish(all))
     }

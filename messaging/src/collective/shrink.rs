@@ -1,6 +1,6 @@
 //! Teams after a loss: what members agree about that live, and the team that they are then.
 
-use super::agreeing::Kind;
+use super::agreeing::EntryKind;
 use super::operations::TeamId;
 use super::reduction::And;
 use super::team::{Team, opened};
@@ -33,7 +33,7 @@ impl Team {
             self.all_reduce(&mut flags, And)?;
             return Ok(Agreed { flags: flags[0], lost: Vec::new() });
         }
-        let decision = self.shared.operations.agree(self.shared.id, Kind::Agree, flags)?;
+        let decision = self.shared.operations.agree(self.shared.id, EntryKind::Agree, flags)?;
         Ok(Agreed { flags: decision.flags as u32, lost: decision.lost })
     }
 
@@ -62,7 +62,7 @@ impl Team {
                 (Some(_), Some(first)) if *first == me => splitting.name.count,
                 _ => u32::MAX,
             };
-            let decision = operations.agree(self.shared.id, Kind::Shrink, name)?;
+            let decision = operations.agree(self.shared.id, EntryKind::Shrink, name)?;
             if known.as_ref() == Some(&decision.lost) {
                 let members = Members::subset(&live, me, None).ok_or(Error::Abandoned)?;
                 let id = TeamId { leader: live[0], count: decision.flags as u32 | TeamId::SPLIT };
@@ -86,7 +86,7 @@ impl Team {
 /// Waits for all members of a team that live to come to the end of the program.
 pub(crate) fn meet_to_leave(team: &Team) -> Result<()> {
     match goes_on(team) {
-        true => team.shared.operations.agree(team.shared.id, Kind::Leave, 0).map(drop),
+        true => team.shared.operations.agree(team.shared.id, EntryKind::Leave, 0).map(drop),
         false => team.barrier(),
     }
 }

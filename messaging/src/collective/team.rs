@@ -13,8 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
-use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met};
-use weft_collective::{Abort, BARRIER, Call, Members, Operation, Signature};
+use weft_collective::arena::{Arena, ArenaOperation, CONTRIBUTION_BYTES, Met};
+use weft_collective::{Abort, BARRIER, Members, Operation, OperationCall, Signature};
 use weft_endpoint::{Awaited, Rank};
 
 /// A set of ranks that act together, each a *member* with a number from 0 on. Clones are handles.
@@ -184,7 +184,7 @@ impl Team {
         match &self.shared.arena {
             Some(arena) if size_of_val(values) <= CONTRIBUTION_BYTES => {
                 let (count, size) = (values.len(), size_of::<T>());
-                let call = Call { operation: Operation::AllReduce, root: 0, count, size };
+                let call = OperationCall { operation: Operation::AllReduce, root: 0, count, size };
                 let bytes = bytemuck::cast_slice_mut(values);
                 let combine = |one: &[u8], two: &mut [u8]| combine_bytes(&reduction, one, two);
                 self.shared.meet(arena, call, bytes, combine)
@@ -324,7 +324,7 @@ impl Team {
         reduction: impl Reduction<T>,
         finish: impl FnOnce(Vec<T>, Option<Vec<T>>, Vec<Vec<u8>>) -> O + Send + 'static,
     ) -> Result<Pending<O>> {
-        let call = Call { operation, root, count, size: size_of::<T>() };
+        let call = OperationCall { operation, root, count, size: size_of::<T>() };
         let result = result.map(|length| vec![T::zeroed(); length]);
         let room = Room { mine, result, parts: Vec::new() };
         self.shared.begin(call, room, Each(reduction), finish)
@@ -363,7 +363,7 @@ fn gather_into<T: Pod + Send, O: Send + 'static>(
 
 impl Shared {
     /// Refuses a root that there is not.
-    pub fn check(&self, Call { root, .. }: Call) -> Result<()> {
+    pub fn check(&self, OperationCall { root, .. }: OperationCall) -> Result<()> {
         let members = self.members.size();
         if root < members { Ok(()) } else { Err(Error::NoSuchMember { root, members }) }
     }
@@ -374,7 +374,7 @@ impl Shared {
     /// See [`Team`].
     pub fn begin<T: Pod + Send, O: Send + 'static>(
         &self,
-        call: Call,
+        call: OperationCall,
         room: Room<T>,
         combine: impl Combine<T>,
         finish: impl FnOnce(Vec<T>, Option<Vec<T>>, Vec<Vec<u8>>) -> O + Send + 'static,
@@ -389,12 +389,12 @@ impl Shared {
     fn meet(
         &self,
         arena: &Arena,
-        call: Call,
+        call: OperationCall,
         bytes: &mut [u8],
         combine: impl FnMut(&[u8], &mut [u8]),
     ) -> Result<()> {
         let Shared { operations, id, busy, .. } = self;
-        let mut meeting = Meeting::new(call, bytes.len());
+        let mut meeting = ArenaOperation::new(call, bytes.len());
         meeting.bytes().copy_from_slice(bytes);
         let (number, others_wait) = operations.pass(*id, call.signature())?;
         assert!(!busy.swap(true, Ordering::Acquire), "two threads began operations of one team");
@@ -433,7 +433,7 @@ impl Shared {
     }
 
     /// Waits until a meeting goes on.
-    fn wait_in(&self, arena: &Arena, meeting: &mut Meeting, what: What<'_>) -> Result<Met> {
+    fn wait_in(&self, arena: &Arena, meeting: &mut ArenaOperation, what: What<'_>) -> Result<Met> {
         let mut met = meeting.poll(arena);
         if met != Met::Waiting {
             return Ok(met);

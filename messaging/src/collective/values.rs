@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use std::ops::Range;
 use std::sync::Arc;
 use weft_collective::schedule::Area;
-use weft_collective::{Memory, Run, combine_elements};
+use weft_collective::{OperationMemory, RunningOperation, combine_elements};
 
 /// End of an operation at this member.
 pub(super) enum Ended {
@@ -20,9 +20,9 @@ pub(super) enum Ended {
 }
 
 /// Values of any type.
-pub(super) trait Values: Memory + Send {
+pub(super) trait Values: OperationMemory + Send {
     /// Combines what comes next in a run.
-    fn combine(&self, run: &mut Run<Vec<u8>>);
+    fn combine(&self, run: &mut RunningOperation<Vec<u8>>);
 
     /// Gives the outcome to the thread or task that waits for it.
     fn conclude(self: Box<Self>, ended: Ended);
@@ -67,7 +67,7 @@ pub(super) struct Typed<T, C, F, O> {
     pub promise: Promise<O>,
 }
 
-impl<T: Pod, C, F, O> Memory for Typed<T, C, F, O> {
+impl<T: Pod, C, F, O> OperationMemory for Typed<T, C, F, O> {
     fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         let values = match area {
             Area::Result => self.room.result.as_ref().unwrap_or(&self.room.mine),
@@ -101,7 +101,7 @@ where
     F: FnOnce(Vec<T>, Option<Vec<T>>, Vec<Vec<u8>>) -> O + Send,
     O: Send,
 {
-    fn combine(&self, run: &mut Run<Vec<u8>>) {
+    fn combine(&self, run: &mut RunningOperation<Vec<u8>>) {
         run.combine(self, |before, after| self.combine.combine(before, after));
     }
 
@@ -115,7 +115,7 @@ where
     }
 }
 
-impl Memory for Box<dyn Values> {
+impl OperationMemory for Box<dyn Values> {
     fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         (**self).read(area, at, length, take);
     }

@@ -7,7 +7,7 @@ use super::values::{Each, Room, values_in};
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::ops::Range;
-use weft_collective::{Call, Operation};
+use weft_collective::{Operation, OperationCall};
 
 impl Team {
     /// Does what [`Self::gather`] does, of as many values as each member wants to bring.
@@ -142,7 +142,7 @@ fn begin<T: Pod + Send, O: Send + 'static>(
     let size = size_of::<T>();
     let bytes = |part: Range<usize>| part.start * size..part.end * size;
     let parts = parts.into_iter().map(bytes).collect();
-    let call = Call { operation, root, count: 0, size };
+    let call = OperationCall { operation, root, count: 0, size };
     let room = Room { mine: values, result: Some(Vec::new()), parts };
     team.shared.begin(call, room, Each(nothing), |mine, _, blocks| finish(mine, blocks))
 }

@@ -7,7 +7,7 @@ proptest! {
         port in any::<u32>(), message in any::<u32>(), bytes in 0..=MAX_MESSAGE,
         header_bytes in any::<u8>(), first in any::<bool>(), aligned in any::<bool>(),
     ) {
-        let (kind, header_bytes) = if first { (Kind::First, header_bytes) } else { (Kind::Next, 0) };
+        let (kind, header_bytes) = if first { (PacketKind::First, header_bytes) } else { (PacketKind::Next, 0) };
         let header = PacketHeader { port, message, bytes, header_bytes, kind, aligned };
         let mut packet = header.emit().to_vec();
         packet.extend(header.padding());
@@ -25,13 +25,13 @@ proptest! {
     #[test]
     fn whole_messages_are_seen_at_once(
         number in any::<u32>(), header_bytes in 0..4u8, length in 0..8u64, size in 0..12usize,
-        kind in prop::sample::select(&[Kind::First, Kind::Whole][..]), aligned in any::<bool>(),
+        kind in prop::sample::select(&[PacketKind::First, PacketKind::Whole][..]), aligned in any::<bool>(),
     ) {
         let header = PacketHeader { port: 3, message: number, bytes: length, header_bytes, kind, aligned };
         let packet = [&header.emit()[..], header.padding(), &vec![7; size]].concat();
         let begin = header.bytes_at() - usize::from(header_bytes);
-        let is_whole = kind == Kind::Whole && size == usize::from(header_bytes) + length as usize;
-        let parsed = PacketHeader::parse(&packet).filter(|(header, _)| header.kind == Kind::Whole);
+        let is_whole = kind == PacketKind::Whole && size == usize::from(header_bytes) + length as usize;
+        let parsed = PacketHeader::parse(&packet).filter(|(header, _)| header.kind == PacketKind::Whole);
         prop_assert_eq!(parsed.map(|(header, _)| header), is_whole.then_some(header));
         let at_once = (is_whole && !aligned).then_some((header, &packet[begin..]));
         prop_assert_eq!(PacketHeader::parse_whole(&packet), at_once);
@@ -53,7 +53,7 @@ fn later_packets_have_no_headers() {
         message: 1,
         bytes: 4,
         header_bytes: 1,
-        kind: Kind::Next,
+        kind: PacketKind::Next,
         aligned: false,
     };
     let packet = [&header.emit()[..], &[0; 4]].concat();
@@ -67,7 +67,7 @@ fn the_layout_is_frozen() {
         message: 0x0807_0605,
         bytes: 0x0e0d_0c0b_0a09,
         header_bytes: 0x0f,
-        kind: Kind::Next,
+        kind: PacketKind::Next,
         aligned: false,
     };
     assert_eq!(header.emit(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 2]);

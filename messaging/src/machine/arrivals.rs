@@ -1,10 +1,10 @@
 //! Messages of which packets are still to come, or wait for their reader. Sans-IO: packets in, what
 //! is to be told to senders out.
 
-use super::body::Body;
+use super::body::MessageBody;
 use super::invariants::{i12_granted_first, i13_one_answer};
 use crate::error::{Error, Result};
-use crate::format::{Kind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use weft_endpoint::Rank;
@@ -45,7 +45,7 @@ enum Sender {
 }
 
 /// Answer to a reader.
-pub enum Taken<P> {
+pub enum TakenPart<P> {
     /// The next part.
     Part(P),
     /// Nothing yet.
@@ -58,7 +58,7 @@ pub enum Taken<P> {
 }
 
 /// Remains of a message that its reader or its sender wants no more of.
-pub struct Ended<P, W> {
+pub struct EndedMessage<P, W> {
     /// Its parts that are here.
     pub parts: VecDeque<P>,
     /// Its sender waits to be told that nobody wants it.
@@ -73,9 +73,9 @@ impl<P, W> Default for Arrivals<P, W> {
     }
 }
 
-impl<P, W> Default for Ended<P, W> {
+impl<P, W> Default for EndedMessage<P, W> {
     fn default() -> Self {
-        Ended { parts: VecDeque::new(), answer: false, reader: None }
+        EndedMessage { parts: VecDeque::new(), answer: false, reader: None }
     }
 }
 
@@ -97,17 +97,17 @@ impl<P, W: Clone> Arrivals<P, W> {
 
     /// A message begins of which more is to come than these bytes: by itself, or when it is
     /// granted.
-    pub fn begin(&mut self, body: &Body, bytes: u64, kind: Kind) {
-        let Body { from, number, length, port, .. } = *body;
+    pub fn begin(&mut self, body: &MessageBody, bytes: u64, kind: PacketKind) {
+        let MessageBody { from, number, length, port, .. } = *body;
         self.unfinished.add(from);
         let (parts, reader) = (Some(VecDeque::new()), None);
-        let sender = if kind == Kind::Request { Sender::Asks } else { Sender::Sends };
+        let sender = if kind == PacketKind::Request { Sender::Asks } else { Sender::Sends };
         let arriving = Arriving { arrived: bytes, length, parts, reader, port, sender };
         self.messages.insert((from, number), arriving);
     }
 
     /// True if a message is all here, or never will be.
-    pub fn is_complete(&self, body: &Body) -> bool {
+    pub fn is_complete(&self, body: &MessageBody) -> bool {
         self.messages.get(&(body.from, body.number)).is_none_or(|message| {
             message.arrived == message.length || message.sender == Sender::GaveUp
         })
@@ -154,21 +154,21 @@ impl<P, W: Clone> Arrivals<P, W> {
 
     /// The next part of a message, if it is there; else leaves `waker` for it, and who has asked
     /// whether to send is to be told so.
-    pub fn take_part(&mut self, from: Rank, number: u32, waker: Option<&W>) -> Taken<P> {
+    pub fn take_part(&mut self, from: Rank, number: u32, waker: Option<&W>) -> TakenPart<P> {
         let Some(message) = self.messages.get_mut(&(from, number)) else {
-            return Taken::Nothing { grant: false };
+            return TakenPart::Nothing { grant: false };
         };
         if let Some(part) = message.parts.as_mut().and_then(VecDeque::pop_front) {
             if message.is_done() {
                 self.messages.remove(&(from, number));
             }
-            return Taken::Part(part);
+            return TakenPart::Part(part);
         }
         if message.sender == Sender::GaveUp {
-            return Taken::GivenUp(message.arrived);
+            return TakenPart::GivenUp(message.arrived);
         }
         message.reader = waker.cloned();
-        Taken::Nothing { grant: message.grant() }
+        TakenPart::Nothing { grant: message.grant() }
     }
 
     /// True if the sender of a message has asked, and is to be told now that it may send.
@@ -183,9 +183,9 @@ impl<P, W: Clone> Arrivals<P, W> {
     }
 
     /// The reader of a message wants no more of it.
-    pub fn abandon(&mut self, from: Rank, number: u32) -> Ended<P, W> {
+    pub fn abandon(&mut self, from: Rank, number: u32) -> EndedMessage<P, W> {
         let Some(message) = self.messages.get_mut(&(from, number)) else {
-            return Ended::default();
+            return EndedMessage::default();
         };
         let parts = message.parts.take().unwrap_or_default();
         let answer = message.sender == Sender::Asks;
@@ -195,7 +195,7 @@ impl<P, W: Clone> Arrivals<P, W> {
         if message.is_done() || message.sender != Sender::Sends {
             self.messages.remove(&(from, number));
         }
-        Ended { parts, answer, reader: None }
+        EndedMessage { parts, answer, reader: None }
     }
 
     /// The sender of a message ends it after `sent` bytes; a reader may have it, or it is `queued`,
@@ -205,10 +205,10 @@ impl<P, W: Clone> Arrivals<P, W> {
         from: Rank,
         header: &PacketHeader,
         queued: bool,
-    ) -> Option<Ended<P, W>> {
+    ) -> Option<EndedMessage<P, W>> {
         let Entry::Occupied(mut entry) = self.messages.entry((from, header.message)) else {
             // What its reader did not want before it was granted is known no more.
-            return (!queued).then(Ended::default);
+            return (!queued).then(EndedMessage::default);
         };
         let message = entry.get_mut();
         let is_next = message.arrived == header.bytes && message.arrived < message.length;
@@ -220,10 +220,10 @@ impl<P, W: Clone> Arrivals<P, W> {
         message.sender = Sender::GaveUp;
         let reader = message.reader.take();
         if !queued && message.parts.is_some() {
-            return Some(Ended { parts: VecDeque::new(), answer, reader });
+            return Some(EndedMessage { parts: VecDeque::new(), answer, reader });
         }
         let parts = entry.remove().parts.unwrap_or_default();
-        Some(Ended { parts, answer, reader })
+        Some(EndedMessage { parts, answer, reader })
     }
 
     /// True if no message is arriving.

@@ -7,7 +7,7 @@ use weft_endpoint::Rank;
 /// A message, without its bytes. Port and number lie as in its header, to be written as one word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(C)]
-pub struct Body {
+pub struct MessageBody {
     /// Number of the port that it is for.
     pub port: u32,
     /// The sender's number for it.
@@ -22,17 +22,17 @@ pub struct Body {
     pub flow: Flow,
 }
 
-impl Body {
+impl MessageBody {
     /// The message of a packet with this header.
     #[inline]
     pub fn new(from: Rank, flow: Flow, header: &PacketHeader, slot: usize) -> Self {
         let PacketHeader { message: number, bytes: length, port, .. } = *header;
-        Body { from, number, length, port, slot, flow }
+        MessageBody { from, number, length, port, slot, flow }
     }
 }
 
-impl Default for Body {
+impl Default for MessageBody {
     fn default() -> Self {
-        Body { from: Rank(0), number: 0, length: 0, port: 0, slot: 0, flow: None }
+        MessageBody { from: Rank(0), number: 0, length: 0, port: 0, slot: 0, flow: None }
     }
 }

@@ -8,8 +8,8 @@
 //! A handler that may block runs on the stack of whoever polls. As long as it
 //! [must not wait](super::Machine::may_wait_for) for the rest of a message, it is put off.
 
-use super::Waiter;
-use super::body::Body;
+use super::Wakeable;
+use super::body::MessageBody;
 use super::ports::Ports;
 use super::register;
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub trait Handling {
 /// A message that waits at a port.
 pub trait Queued {
     /// The message.
-    fn body(&self) -> &Body;
+    fn body(&self) -> &MessageBody;
 }
 
 /// A port as long as it is not dropped.
@@ -56,7 +56,7 @@ pub struct Usage {
 /// message, `T` what takes messages of a port before its handler could, `W` who asks for messages.
 #[derive(Clone, Hash)]
 pub struct Dispatch<H, M, T, W> {
-    slots: Vec<Slot<H, M, T, W>>,
+    slots: Vec<PortSlot<H, M, T, W>>,
     /// Ports with a handler that does not run, and a message for it.
     ready: VecDeque<usize>,
     /// Ports whose handlers must not run yet.
@@ -67,7 +67,7 @@ pub struct Dispatch<H, M, T, W> {
 
 /// A port of this rank.
 #[derive(Clone, Hash)]
-pub struct Slot<H, M, T, W> {
+pub struct PortSlot<H, M, T, W> {
     /// Its name, once this rank has created it; messages may arrive before.
     name: Option<String>,
     /// Its handler, if it has one and it is not running.
@@ -97,12 +97,12 @@ pub struct Removed<H, M, T> {
     pub runner: usize,
 }
 
-impl<H, M, T, W> Default for Slot<H, M, T, W> {
+impl<H, M, T, W> Default for PortSlot<H, M, T, W> {
     fn default() -> Self {
         let (name, has_handler, runner, ended, generation) = Default::default();
         let (handler, taker, waiting) = (None, None, None);
         let (queue, receivers) = (VecDeque::new(), Vec::new());
-        Slot {
+        PortSlot {
             name,
             handler,
             has_handler,
@@ -124,7 +124,7 @@ impl<H, M, T, W> Default for Dispatch<H, M, T, W> {
     }
 }
 
-impl<H: Handling, M, T, W> Slot<H, M, T, W> {
+impl<H: Handling, M, T, W> PortSlot<H, M, T, W> {
     /// True if its handler is still the one of `run`.
     #[inline]
     fn runs(&self, run: PortRun) -> bool {
@@ -150,9 +150,9 @@ impl<H: Handling, M, T, W> Slot<H, M, T, W> {
     }
 }
 
-impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
+impl<H: Handling, M: Queued, T, W: Wakeable> Dispatch<H, M, T, W> {
     #[inline(always)]
-    fn at(&mut self, slot: usize) -> &mut Slot<H, M, T, W> {
+    fn at(&mut self, slot: usize) -> &mut PortSlot<H, M, T, W> {
         if slot >= self.slots.len() {
             self.grow(slot);
         }
@@ -162,7 +162,7 @@ impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, slot: usize) {
-        self.slots.resize_with(slot + 1, Slot::default);
+        self.slots.resize_with(slot + 1, PortSlot::default);
     }
 
     /// Creates the port `name`.
@@ -246,7 +246,7 @@ impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
 
     /// The port in a slot, and true if no handler is ready.
     #[inline(always)]
-    pub fn port(&mut self, slot: usize) -> (&mut Slot<H, M, T, W>, bool) {
+    pub fn port(&mut self, slot: usize) -> (&mut PortSlot<H, M, T, W>, bool) {
         if slot >= self.slots.len() {
             self.grow(slot);
         }
@@ -306,7 +306,11 @@ impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
     /// on the thread `here`. A handler that may block is put off until `may_begin` says that it may
     /// read the message.
     #[inline]
-    pub fn next_ready(&mut self, here: usize, may_begin: impl Fn(&Body) -> bool) -> Option<(H, M)> {
+    pub fn next_ready(
+        &mut self,
+        here: usize,
+        may_begin: impl Fn(&MessageBody) -> bool,
+    ) -> Option<(H, M)> {
         while let Some(slot) = self.ready.pop_front() {
             let port = &mut self.slots[slot];
             if let Some(first) = port.queue.front()
@@ -451,7 +455,7 @@ impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
     /// and their number. One that was dropped had its time: what was late for it is nobody's
     /// mistake.
     pub fn unclaimed(&self) -> Option<(Rank, usize)> {
-        let never = |port: &&Slot<H, M, T, W>| port.name.is_none() && port.generation == 0;
+        let never = |port: &&PortSlot<H, M, T, W>| port.name.is_none() && port.generation == 0;
         let mut unknown = self.slots.iter().filter(never);
         unknown.find_map(|port| Some((port.queue.front()?.body().from, port.queue.len())))
     }

@@ -12,7 +12,7 @@ use super::by_rank::ByRank;
 use super::ports::UNMADE_LIMIT;
 use super::windows::To;
 use crate::error::Error;
-use crate::format::{Kind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use weft_endpoint::Rank;
@@ -30,7 +30,7 @@ pub struct Owed {
 }
 
 /// Receiver, kind and port of a control packet, and the flow or the message that it is about.
-type Subject = (To, Kind, u32, u64);
+type Subject = (To, PacketKind, u32, u64);
 
 impl Owed {
     /// True if nothing waits.
@@ -47,7 +47,7 @@ impl Owed {
         if let Some(subject) = self.insert(to, header) {
             self.order.push_back(subject);
         }
-        match asker(to, &header) {
+        match posted(to, &header) {
             Some(from) if *self.answers.entry(from) > ANSWERS_LIMIT => {
                 Err(Error::Unanswered { from, limit: ANSWERS_LIMIT })
             }
@@ -67,7 +67,7 @@ impl Owed {
         let subject = self.order.pop_front()?;
         let header = self.packets.remove(&subject)?;
         let to = subject.0;
-        if let Some(rank) = asker(to, &header) {
+        if let Some(rank) = posted(to, &header) {
             *self.answers.entry(rank) -= 1;
         }
         Some((to, header))
@@ -76,7 +76,7 @@ impl Owed {
     /// Keeps a packet, or makes one that waits say what it says. Returns its place in the order if
     /// it has none yet.
     fn insert(&mut self, to: To, header: PacketHeader) -> Option<Subject> {
-        let counts = matches!(header.kind, Kind::Window | Kind::Stalled);
+        let counts = matches!(header.kind, PacketKind::Window | PacketKind::Stalled);
         let about = if counts { header.bytes } else { u64::from(header.message) };
         let subject = (to, header.kind, header.port, about);
         match self.packets.entry(subject) {
@@ -90,7 +90,7 @@ impl Owed {
             }
             Entry::Vacant(place) => {
                 place.insert(header);
-                if let Some(rank) = asker(to, &header) {
+                if let Some(rank) = posted(to, &header) {
                     *self.answers.entry(rank) += 1;
                 }
                 Some(subject)
@@ -100,9 +100,11 @@ impl Owed {
 }
 
 /// The rank whose question a packet answers.
-fn asker(to: To, header: &PacketHeader) -> Option<Rank> {
+fn posted(to: To, header: &PacketHeader) -> Option<Rank> {
     match (to, header.kind) {
-        (To::Rank(rank), Kind::Grant | Kind::Unwanted | Kind::NoPort) => Some(rank),
+        (To::Rank(rank), PacketKind::Grant | PacketKind::Unwanted | PacketKind::NoPort) => {
+            Some(rank)
+        }
         _ => None,
     }
 }

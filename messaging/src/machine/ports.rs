@@ -1,7 +1,7 @@
 //! The ports that a rank knows: their slots, and their windows.
 
 use super::by_rank::ByRank;
-use super::windows::{Incoming, Outgoing};
+use super::windows::{ReceiveWindows, SendWindows};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_endpoint::Rank;
 
@@ -27,8 +27,8 @@ pub struct Port<W> {
     /// Sender of the first message, as long as this rank has neither created the port nor sent
     /// there.
     unmade_for: Option<Rank>,
-    pub(super) outgoing: Outgoing,
-    pub(super) incoming: Incoming,
+    pub(super) outgoing: SendWindows,
+    pub(super) incoming: ReceiveWindows,
     /// Waiters for room at this port elsewhere, or for an answer about it.
     pub(super) senders: Vec<W>,
     /// Ranks that have no such port.

@@ -3,9 +3,9 @@
 //! careful-protocols 3 describes NX/2: messages of up to a hundred bytes are sent at once; of a
 //! longer one the receiver hears first, and its bytes come once it has made room. Section 7
 //! proposes the same, so that receive memory need not grow with senders. Here the question is a
-//! first packet without bytes ([`Kind::Request`]), which takes the message's place at its port and
-//! in its flow; the answer is a control packet, which needs no window: `Grant` when a reader wants
-//! bytes, `Unwanted` when it drops the message.
+//! first packet without bytes ([`PacketKind::Request`]), which takes the message's place at its
+//! port and in its flow; the answer is a control packet, which needs no window: `Grant` when a
+//! reader wants bytes, `Unwanted` when it drops the message.
 //!
 //! A sender waits for one answer to each request, even if it gives the message up meanwhile. Two
 //! ranks that ask each other before they read would wait for ever. So who waits for the answer of
@@ -17,25 +17,25 @@
 
 use super::arrivals::UNFINISHED_LIMIT;
 use super::by_rank::ByRank;
-use crate::format::{Kind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use std::collections::BTreeMap;
 use weft_endpoint::Rank;
 
 /// A receiver's answer to a request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Answer {
+pub enum RequestAnswer {
     /// Send.
     Granted,
     /// Nobody will read it.
     Unwanted,
 }
 
-impl Answer {
+impl RequestAnswer {
     /// The control packet that says so of message `number` to a port.
     pub fn header(self, port: u32, number: u32) -> PacketHeader {
         let kind = match self {
-            Answer::Granted => Kind::Grant,
-            Answer::Unwanted => Kind::Unwanted,
+            RequestAnswer::Granted => PacketKind::Grant,
+            RequestAnswer::Unwanted => PacketKind::Unwanted,
         };
         PacketHeader::of_message(port, kind, number, 0)
     }
@@ -53,7 +53,7 @@ pub struct Requests<W> {
 enum Request<W> {
     /// Not answered; its waiters.
     Asked(Option<W>),
-    Answered(Answer),
+    Answered(RequestAnswer),
     /// Its sender has given it up; the answer is to come all the same.
     Withdrawn,
 }
@@ -85,7 +85,12 @@ impl<W: Clone> Requests<W> {
     }
 
     /// Notes an answer. Returns the waker of who waited for it; `None` if nobody had asked.
-    pub fn answered(&mut self, from: Rank, number: u32, answer: Answer) -> Option<Option<W>> {
+    pub fn answered(
+        &mut self,
+        from: Rank,
+        number: u32,
+        answer: RequestAnswer,
+    ) -> Option<Option<W>> {
         let request = self.asked.get_mut(&(from, number))?;
         match request {
             Request::Asked(waker) => {
@@ -102,7 +107,7 @@ impl<W: Clone> Requests<W> {
     }
 
     /// The answer to a request, if it has come; else leaves `waker` for it. Each is taken once.
-    pub fn take(&mut self, to: Rank, number: u32, waker: Option<&W>) -> Option<Answer> {
+    pub fn take(&mut self, to: Rank, number: u32, waker: Option<&W>) -> Option<RequestAnswer> {
         let request = self.asked.get_mut(&(to, number))?;
         if let Request::Asked(waiting) = request {
             *waiting = waker.cloned();
@@ -115,7 +120,7 @@ impl<W: Clone> Requests<W> {
     /// The sender of a request gives it up. True if its receiver may still have it.
     pub fn withdraw(&mut self, to: Rank, number: u32) -> bool {
         if let Some(answer) = self.take(to, number, None) {
-            return answer == Answer::Granted;
+            return answer == RequestAnswer::Granted;
         }
         if let Some(request) = self.asked.get_mut(&(to, number)) {
             *request = Request::Withdrawn;

@@ -2,10 +2,10 @@
 
 use super::invariants::i12_granted_first;
 use super::planted::Planted;
-use super::requests::Answer;
+use super::requests::RequestAnswer;
 use super::windows::To;
-use super::{Machine, Waiter};
-use crate::format::{self, Kind, PacketHeader};
+use super::{Machine, Wakeable};
+use crate::format::{self, PacketHeader, PacketKind};
 use weft_endpoint::Rank;
 
 /// A message that was sent up to some byte. Each of its packets takes room first
@@ -26,9 +26,9 @@ pub struct Sender {
 
 impl Sender {
     /// A message of `total` bytes to the port `number`, which is in `slot`; nothing of it has left.
-    /// Its first packet is of this kind: [`Kind::First`], or [`Kind::Request`].
+    /// Its first packet is of this kind: [`PacketKind::First`], or [`PacketKind::Request`].
     #[inline]
-    pub fn new(to: To, (number, slot): (u32, usize), total: u64, kind: Kind) -> Self {
+    pub fn new(to: To, (number, slot): (u32, usize), total: u64, kind: PacketKind) -> Self {
         let header = PacketHeader::of_message(number, kind, 0, total);
         Sender { to, slot, header, sent: 0, total, claimed: false, asking: false }
     }
@@ -74,7 +74,7 @@ impl Sender {
     /// True if its next packet asks for what follows it.
     #[inline]
     pub fn is_to_ask(&self) -> bool {
-        self.header.kind == Kind::Request
+        self.header.kind == PacketKind::Request
     }
 
     /// True if its receiver was asked, and has not answered.
@@ -95,7 +95,7 @@ impl Sender {
     /// [slack](Machine::has_slack). `waits` says whether its sender may wait: who handles a message
     /// waits for nobody, and asks nobody; nor is a rank asked about any number of messages at once.
     #[inline]
-    pub fn claim<P, W: Waiter>(
+    pub fn claim<P, W: Wakeable>(
         &mut self,
         machine: &mut Machine<P, W>,
         members: &[Rank],
@@ -104,10 +104,10 @@ impl Sender {
         if self.claimed {
             return true;
         }
-        if self.header.kind != Kind::Next && self.header.message == 0 {
+        if self.header.kind != PacketKind::Next && self.header.message == 0 {
             self.header.message = machine.next_message_number();
-            if self.header.kind == Kind::Request && !(waits && self.may_ask(machine)) {
-                self.header.kind = Kind::First;
+            if self.header.kind == PacketKind::Request && !(waits && self.may_ask(machine)) {
+                self.header.kind = PacketKind::First;
             }
         }
         self.claimed = match self.to {
@@ -120,13 +120,13 @@ impl Sender {
         self.claimed
     }
 
-    fn may_ask<P, W: Waiter>(&self, machine: &Machine<P, W>) -> bool {
+    fn may_ask<P, W: Wakeable>(&self, machine: &Machine<P, W>) -> bool {
         matches!(self.to, To::Rank(rank) if machine.requests.may_ask(rank))
     }
 
     /// Takes room for the next packet though there is none.
     #[cold]
-    pub fn overdraw<P, W: Waiter>(&mut self, machine: &mut Machine<P, W>) {
+    pub fn overdraw<P, W: Wakeable>(&mut self, machine: &mut Machine<P, W>) {
         let port = machine.ports.at(self.slot);
         match self.to {
             To::Rank(rank) => port.outgoing.overdraw(rank),
@@ -143,18 +143,18 @@ impl Sender {
         i12_granted_first(!self.asking);
         let left = self.left() as usize;
         self.header.aligned = format::is_aligned(room, left);
-        if self.header.kind == Kind::First
+        if self.header.kind == PacketKind::First
             && matches!(self.to, To::Rank(_))
             && self.header.bytes_at() + left <= room
         {
-            self.header.kind = Kind::Whole;
+            self.header.kind = PacketKind::Whole;
         }
         self.header
     }
 
     /// The header of the request that is the next packet, which is about to leave.
     #[cold]
-    pub fn ask<P, W: Waiter>(&mut self, machine: &mut Machine<P, W>) -> PacketHeader {
+    pub fn ask<P, W: Wakeable>(&mut self, machine: &mut Machine<P, W>) -> PacketHeader {
         if let To::Rank(rank) = self.to {
             machine.requests.ask(rank, self.header.message);
         }
@@ -163,7 +163,7 @@ impl Sender {
 
     /// The request has left, or has not.
     #[cold]
-    pub fn asked<P, W: Waiter>(&mut self, machine: &mut Machine<P, W>, has_left: bool) {
+    pub fn asked<P, W: Wakeable>(&mut self, machine: &mut Machine<P, W>, has_left: bool) {
         match self.to {
             To::Rank(rank) if !has_left => machine.requests.forget(rank, self.header.message),
             _ => {
@@ -179,14 +179,14 @@ impl Sender {
     pub fn launched(&mut self, bytes: u64) {
         self.sent += bytes;
         self.claimed = false;
-        self.header.kind = Kind::Next;
+        self.header.kind = PacketKind::Next;
         self.header.header_bytes = 0;
         self.header.bytes = self.sent;
     }
 
     /// The answer of its receiver, if it has come: true if it wants the message, false if all of it
     /// is done with. Else leaves `waiter` for it.
-    pub fn take_answer<P, W: Waiter>(
+    pub fn take_answer<P, W: Wakeable>(
         &mut self,
         machine: &mut Machine<P, W>,
         waiter: Option<&W>,
@@ -194,18 +194,22 @@ impl Sender {
         let To::Rank(rank) = self.to else { unreachable!("only single receivers are asked") };
         let answer = machine.requests.take(rank, self.header.message, waiter)?;
         self.asking = false;
-        if answer == Answer::Unwanted {
+        if answer == RequestAnswer::Unwanted {
             self.sent = self.total;
         }
-        Some(answer == Answer::Granted)
+        Some(answer == RequestAnswer::Granted)
     }
 
     /// Complaint to `rank` of a sender that has waited for long: perhaps nobody can read there now.
     #[cold]
-    pub fn complaint<P, W: Waiter>(&self, machine: &mut Machine<P, W>, rank: Rank) -> PacketHeader {
+    pub fn complaint<P, W: Wakeable>(
+        &self,
+        machine: &mut Machine<P, W>,
+        rank: Rank,
+    ) -> PacketHeader {
         let PacketHeader { port, message, .. } = self.header;
         if self.asking {
-            return PacketHeader::of_message(port, Kind::Waiting, message, 0);
+            return PacketHeader::of_message(port, PacketKind::Waiting, message, 0);
         }
         let flow = match self.to {
             To::Rank(_) => None,
@@ -218,13 +222,13 @@ impl Sender {
     /// True if it has begun, and would end before all of it was sent.
     #[inline]
     pub fn is_unfinished(&self) -> bool {
-        self.header.kind == Kind::Next && self.sent < self.total
+        self.header.kind == PacketKind::Next && self.sent < self.total
     }
 
     /// It ends here, before all of it was sent: what its receivers are told, so that they do not
     /// wait for the rest; nothing if none of them knows of it.
     #[cold]
-    pub fn give_up<P, W: Waiter>(&mut self, machine: &mut Machine<P, W>) -> Option<PacketHeader> {
+    pub fn give_up<P, W: Wakeable>(&mut self, machine: &mut Machine<P, W>) -> Option<PacketHeader> {
         let PacketHeader { port, message, .. } = self.header;
         let is_known = match self.to {
             To::Rank(rank) if self.asking && machine.has(Planted::ForgetWithdrawn) => {
@@ -234,6 +238,6 @@ impl Sender {
             To::Rank(rank) if self.asking => machine.requests.withdraw(rank, message),
             _ => true,
         };
-        is_known.then(|| PacketHeader::of_message(port, Kind::Cancel, message, self.sent))
+        is_known.then(|| PacketHeader::of_message(port, PacketKind::Cancel, message, self.sent))
     }
 }

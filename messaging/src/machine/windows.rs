@@ -46,7 +46,7 @@ pub enum To {
 
 /// A port's windows, seen from a sender.
 #[derive(Default, Clone, Hash)]
-pub struct Outgoing {
+pub struct SendWindows {
     unicast: ByRank<Sent>,
     multicast: BTreeMap<Group, Multicast>,
 }
@@ -77,7 +77,7 @@ struct Multicast {
     consumed: ByRank<u32>,
 }
 
-impl Outgoing {
+impl SendWindows {
     /// Takes room for one packet to `to`; false if there is none.
     #[inline]
     pub fn claim(&mut self, to: Rank, window: u32) -> bool {
@@ -163,7 +163,7 @@ impl Outgoing {
 
 /// A port's windows, seen from the receiver.
 #[derive(Default, Clone, Hash)]
-pub struct Incoming {
+pub struct ReceiveWindows {
     unicast: ByRank<Consumed>,
     multicast: BTreeMap<(Rank, Group), Consumed>,
 }
@@ -196,7 +196,7 @@ impl Consumed {
     }
 }
 
-impl Incoming {
+impl ReceiveWindows {
     /// Counts a packet of `from` as consumed. Returns the report for it, if one is due.
     #[inline]
     pub fn consumed(&mut self, from: Rank, flow: Flow, window: u32) -> Option<u32> {

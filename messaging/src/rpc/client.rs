@@ -1,13 +1,13 @@
 //! The caller's end.
 
 use super::Rpc;
-use super::format::{CallHeader, Kind};
+use super::format::{CallHeader, CallKind};
 use super::tables::{Abandoned, CallKey, Ending, Outcome};
 use super::watch::Patience;
-use crate::asker::Asker;
 use crate::cached::{Cached, cache};
 use crate::parts::Parts;
 use crate::poll::Poller;
+use crate::posted_receive::PostedReceive;
 use crate::sleep;
 use crate::wait::Polls;
 use crate::{Error, Message, Port, Result};
@@ -70,7 +70,7 @@ impl Client {
     pub fn call(&self, to: impl Into<Rank>, parts: &(impl Parts + ?Sized)) -> Result<Call> {
         let (to, End { rpc, port }) = (to.into(), &*self.end);
         let (key, over) = rpc.tables.begin_call((port.number, to))?;
-        let header = CallHeader { kind: Kind::Call, number: key.number() };
+        let header = CallHeader { kind: CallKind::Call, number: key.number() };
         if let Err(error) = port.send_with(to, &header.emit(), parts) {
             rpc.tables.abandon_call(key);
             let Error::NoPort { rank, port: name } = error else { return Err(error) };
@@ -156,8 +156,8 @@ impl Call {
         self.assert_pending();
         let (rpc, key, over) = (&*self.end.rpc, self.key, self.over);
         let answers = (rpc.answers.number, rpc.answers.slot);
-        let answer = CallHeader { kind: Kind::Answer, number: key.number() };
-        let asker = Asker::of_headers(answers, self.to, answer.emit());
+        let answer = CallHeader { kind: CallKind::Answer, number: key.number() };
+        let posted = PostedReceive::of_headers(answers, self.to, answer.emit());
         let mut patience = Patience::default();
         let answer = || {
             let (to, service) = (self.to, self.service());
@@ -165,8 +165,8 @@ impl Call {
             Awaited::new(what, Whom::One(to))
         };
         let what = what.unwrap_or(&answer);
-        Poller::asking(rpc.messages(), &asker).wait_until(what, deadline, |waker| {
-            if let Some(reply) = asker.take() {
+        Poller::receiving(rpc.messages(), &posted).wait_until(what, deadline, |waker| {
+            if let Some(reply) = posted.take() {
                 return Ok(Some(Ok(rpc.tables.answered(key, reply))));
             }
             if waker.is_none() && rpc.tables.has_ended_none_since(over) {
@@ -238,7 +238,7 @@ impl Drop for Call {
         // A rank that unwinds is on its way out of the job: nobody needs its cancellations.
         if matches!(given_up, Abandoned::Waiting) && !std::thread::panicking() {
             // It is only advice; that its reader is lost is for the next call to this layer to say.
-            let _ = rpc.send(self.to, Kind::Cancel, self.key.number(), "");
+            let _ = rpc.send(self.to, CallKind::Cancel, self.key.number(), "");
         }
     }
 }

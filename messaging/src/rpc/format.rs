@@ -13,7 +13,7 @@ pub const SIZE: usize = 8;
 
 /// Kind of a message of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum CallKind {
     /// To a service: the body is what is asked.
     Call,
     /// To the server's rank: the caller wants no reply any more. The body is the number of the
@@ -52,7 +52,7 @@ impl CallNumber {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallHeader {
     /// Kind of the message.
-    pub kind: Kind,
+    pub kind: CallKind,
     /// Number of the call that it is about.
     pub number: CallNumber,
 }
@@ -62,11 +62,11 @@ impl CallHeader {
     #[inline]
     pub fn emit(&self) -> [u8; SIZE] {
         let kind = match self.kind {
-            Kind::Call => 1u64,
-            Kind::Cancel => 2,
-            Kind::Answer => 3,
-            Kind::Failed => 4,
-            Kind::NoReply => 5,
+            CallKind::Call => 1u64,
+            CallKind::Cancel => 2,
+            CallKind::Answer => 3,
+            CallKind::Failed => 4,
+            CallKind::NoReply => 5,
         };
         (self.number.0 | kind << 56).to_le_bytes()
     }
@@ -76,11 +76,11 @@ impl CallHeader {
     pub fn parse(bytes: [u8; SIZE]) -> Option<Self> {
         let word = u64::from_le_bytes(bytes);
         let kind = match word >> 56 {
-            1 => Kind::Call,
-            2 => Kind::Cancel,
-            3 => Kind::Answer,
-            4 => Kind::Failed,
-            5 => Kind::NoReply,
+            1 => CallKind::Call,
+            2 => CallKind::Cancel,
+            3 => CallKind::Answer,
+            4 => CallKind::Failed,
+            5 => CallKind::NoReply,
             _ => return None,
         };
         Some(CallHeader { kind, number: CallNumber(word & ((1 << 56) - 1)) })

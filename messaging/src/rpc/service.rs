@@ -1,7 +1,7 @@
 //! The server's end.
 
 use super::Rpc;
-use super::format::Kind;
+use super::format::CallKind;
 use super::tables::{RequestKey, header_of};
 use crate::cached::Cached;
 use crate::handler::guarded;
@@ -154,7 +154,7 @@ async fn guarded_polls<R: Future<Output = ()>>(future: R) -> Result<(), String> 
 /// The request in a message. Whatever else a peer sends to a service is none, and skipped.
 #[inline]
 fn begin(rpc: &Arc<Rpc>, mut message: Message) -> Option<Request> {
-    let header = header_of(&mut message).filter(|header| header.kind == Kind::Call)?;
+    let header = header_of(&mut message).filter(|header| header.kind == CallKind::Call)?;
     let key = rpc.tables.begin_request(message.source(), header.number)?;
     Some(Request { responder: Responder { rpc: Cached::new(rpc), key }, message })
 }
@@ -229,7 +229,7 @@ impl Responder {
         let rpc = &self.rpc;
         let key = std::mem::replace(&mut self.key, RequestKey::null());
         match rpc.tables.end_request(key) {
-            Some((to, number)) => rpc.send(to, Kind::Answer, number, parts),
+            Some((to, number)) => rpc.send(to, CallKind::Answer, number, parts),
             None => Ok(()),
         }
     }
@@ -255,7 +255,7 @@ impl Drop for Responder {
         let tables = &self.rpc.tables;
         if !std::thread::panicking() {
             if let Some((to, number)) = tables.end_request(self.key) {
-                let _ = self.rpc.send(to, Kind::NoReply, number, "");
+                let _ = self.rpc.send(to, CallKind::NoReply, number, "");
             }
         } else if let Some((to, number)) = tables.unwind_request(self.key) {
             let _ = self.rpc.send_text(to, number, PANICKED);

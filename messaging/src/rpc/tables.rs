@@ -1,6 +1,6 @@
 //! Tables of the calls that are not over: a rank's own, and those that it serves.
 
-use super::format::{CallHeader, CallNumber, Kind};
+use super::format::{CallHeader, CallKind, CallNumber};
 use crate::announced::{Found, Taker};
 use crate::arrived::Arrived;
 use crate::engine::Engine;
@@ -44,10 +44,10 @@ pub(super) struct Tables {
 
 #[derive(Default)]
 struct State {
-    calls: SlotMap<CallKey, Outgoing>,
+    calls: SlotMap<CallKey, PendingCall>,
     /// Those who wait for calls that are over, and are to be woken.
     woken: Vec<Waker>,
-    requests: SlotMap<RequestKey, Incoming>,
+    requests: SlotMap<RequestKey, PendingRequest>,
     /// Requests that were cancelled before they were looked at, oldest first.
     early: VecDeque<(Rank, CallNumber)>,
     /// Reason why there are no calls any more.
@@ -59,7 +59,7 @@ struct State {
     asked: BTreeSet<ServicePort>,
 }
 
-struct Outgoing {
+struct PendingCall {
     port: ServicePort,
     /// Its reply, or how else it ended. Apart, so that the one that comes mostly is one word.
     reply: Option<Box<Arrived>>,
@@ -69,7 +69,7 @@ struct Outgoing {
     seen: u8,
 }
 
-struct Incoming {
+struct PendingRequest {
     from: Rank,
     number: CallNumber,
     cancelled: bool,
@@ -101,7 +101,7 @@ pub(super) enum Ending {
     Failed(Error),
 }
 
-impl Outgoing {
+impl PendingCall {
     fn is_over(&self) -> bool {
         self.reply.is_some() || self.ending.is_some()
     }
@@ -164,7 +164,7 @@ impl Tables {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        let call = Outgoing { port, reply: None, ending: None, waker: None, seen: 0 };
+        let call = PendingCall { port, reply: None, ending: None, waker: None, seen: 0 };
         Ok((state.calls.insert(call), self.over.load(Ordering::Relaxed)))
     }
 
@@ -236,7 +236,7 @@ impl Tables {
         let mut state = self.state.enter();
         state.asked.remove(&port);
         // Those that have waited for less will ask for themselves.
-        let late = |call: &Outgoing| call.port == port && call.seen >= LATE;
+        let late = |call: &PendingCall| call.port == port && call.seen >= LATE;
         let wakers = state.end_calls(late, || Ending::NoService);
         self.count_over();
         drop(state);
@@ -302,10 +302,10 @@ impl Tables {
         let Some(header) = header_of(&mut message) else { return };
         match header.kind {
             // One that was not taken belongs to no call.
-            Kind::Call | Kind::Answer => {}
-            Kind::Cancel => self.cancelled(from, header.number, &mut message),
-            Kind::NoReply => self.ended(from, header.number, Ending::NoReply),
-            Kind::Failed => self.ended(from, header.number, Ending::Remote(message)),
+            CallKind::Call | CallKind::Answer => {}
+            CallKind::Cancel => self.cancelled(from, header.number, &mut message),
+            CallKind::NoReply => self.ended(from, header.number, Ending::NoReply),
+            CallKind::Failed => self.ended(from, header.number, Ending::Remote(message)),
         }
     }
 
@@ -334,7 +334,7 @@ impl Tables {
             }
         }
         let mut state = self.state.enter();
-        let same = |request: &&mut Incoming| request.from == from && request.number == number;
+        let same = |request: &&mut PendingRequest| request.from == from && request.number == number;
         match state.requests.values_mut().find(same) {
             Some(request) => request.cancelled = true,
             None => {
@@ -356,7 +356,7 @@ impl Tables {
             state.early.remove(at);
             return None;
         }
-        Some(state.requests.insert(Incoming {
+        Some(state.requests.insert(PendingRequest {
             from,
             number,
             cancelled: false,
@@ -422,7 +422,8 @@ impl Taker<Box<Arrived>> for Tables {
     #[inline]
     fn take(&self, arrived: Box<Arrived>, packets: &Packets) -> Result<Found, Box<Arrived>> {
         let header = arrived.headers(packets).first_chunk().copied();
-        let Some(CallHeader { kind: Kind::Answer, number }) = header.and_then(CallHeader::parse)
+        let Some(CallHeader { kind: CallKind::Answer, number }) =
+            header.and_then(CallHeader::parse)
         else {
             return Err(arrived);
         };
@@ -460,7 +461,7 @@ impl State {
     /// The call that `from` answers, if it waits for an answer. Whoever was not asked cannot give
     /// one, and only the first counts.
     #[inline]
-    fn outstanding(&mut self, from: Rank, number: CallNumber) -> Option<&mut Outgoing> {
+    fn outstanding(&mut self, from: Rank, number: CallNumber) -> Option<&mut PendingCall> {
         let outgoing = self.calls.get_mut(key_of(number)?)?;
         (outgoing.port.1 == from && !outgoing.is_over()).then_some(outgoing)
     }
@@ -468,7 +469,7 @@ impl State {
     /// Ends the calls that have no reply and that are `chosen`. Returns who waits for them.
     fn end_calls(
         &mut self,
-        chosen: impl Fn(&Outgoing) -> bool,
+        chosen: impl Fn(&PendingCall) -> bool,
         ending: impl Fn() -> Ending,
     ) -> Vec<Waker> {
         let mut wakers = Vec::new();
@@ -501,7 +502,7 @@ pub(super) fn discard_request(
     (port, from): ServicePort,
     number: CallNumber,
 ) -> bool {
-    let header = CallHeader { kind: Kind::Call, number }.emit();
+    let header = CallHeader { kind: CallKind::Call, number }.emit();
     let mut state = messages.state.enter();
     // The number is what a peer says.
     let Some(slot) = state.machine.ports.known(port) else { return false };

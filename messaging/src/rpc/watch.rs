@@ -5,9 +5,9 @@
 //! that has none says so, and the calls end. Calls that are answered soon never see any of this.
 
 use super::Rpc;
-use super::format::{CallNumber, Kind};
+use super::format::{CallKind, CallNumber};
 use super::tables::{ServicePort, discard_request};
-use crate::format::{Kind as PacketKind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use crate::machine::To;
 use crate::messages::Messages;
 use std::sync::{Arc, Weak};
@@ -81,7 +81,7 @@ impl Rpc {
             return;
         }
         // Nobody needs to hear that this could not be sent.
-        let _ = self.send(rank, Kind::Cancel, number, &port.to_le_bytes());
+        let _ = self.send(rank, CallKind::Cancel, number, &port.to_le_bytes());
     }
 
     fn look_after_calls(&self) {

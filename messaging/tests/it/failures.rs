@@ -223,11 +223,11 @@ const LOST: &str = "rank 0 exited with status 1 before the job was over";
 /// A peer may announce anything. What it costs is what has come.
 #[test]
 fn a_message_larger_than_memory_is_read_as_it_comes() {
-    use weft_messaging::format::{Kind, MAX_MESSAGE, PacketHeader, port_number};
+    use weft_messaging::format::{MAX_MESSAGE, PacketHeader, PacketKind, port_number};
     Job::new(2).packets(|packets| {
         if packets.rank() == 1 {
             let port = port_number("box");
-            let (message, bytes, kind) = (1, MAX_MESSAGE, Kind::First);
+            let (message, bytes, kind) = (1, MAX_MESSAGE, PacketKind::First);
             let header =
                 PacketHeader { port, message, bytes, header_bytes: 0, kind, aligned: false };
             let packets = packets.of(Protocol::MESSAGES);

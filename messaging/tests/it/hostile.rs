@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weft_endpoint::{Packets, Protocol, Rank};
-use weft_messaging::format::{Kind, MAX_MESSAGE, PacketHeader, port_number};
+use weft_messaging::format::{MAX_MESSAGE, PacketHeader, PacketKind, port_number};
 use weft_messaging::{Engine, Error, Mailbox};
 use weft_threads::Job;
 
@@ -12,13 +12,13 @@ type Written = (PacketHeader, usize);
 
 fn first(message: u32, length: u64, size: usize) -> Written {
     let port = port_number("box");
-    let kind = Kind::First;
+    let kind = PacketKind::First;
     (PacketHeader { port, message, bytes: length, header_bytes: 0, kind, aligned: false }, size)
 }
 
 fn next(message: u32, before: u64, size: usize) -> Written {
     let (header, _) = first(message, before, 0);
-    (PacketHeader { kind: Kind::Next, ..header }, size)
+    (PacketHeader { kind: PacketKind::Next, ..header }, size)
 }
 
 /// Rank 1 writes these packets; rank 0 does as `read` says with its mailbox.
@@ -69,7 +69,7 @@ fn keep_on(mailbox: &Mailbox) -> Result<(), Error> {
 }
 
 /// A request for message `message`, and what else two ranks say about one.
-fn about(kind: Kind, message: u32, bytes: u64) -> Written {
+fn about(kind: PacketKind, message: u32, bytes: u64) -> Written {
     (PacketHeader::of_message(port_number("box"), kind, message, bytes), 0)
 }
 
@@ -85,7 +85,7 @@ fn messages_as_they_should_be() {
 fn a_whole_message_of_another_length() {
     for size in [0, 2, 4, 100] {
         let (header, _) = first(1, 3, 0);
-        let whole = (PacketHeader { kind: Kind::Whole, ..header }, size);
+        let whole = (PacketHeader { kind: PacketKind::Whole, ..header }, size);
         assert_eq!(rank_0_reads(&[whole], read_one), Err(STRAY), "{size} bytes");
     }
 }
@@ -127,13 +127,13 @@ fn messages_without_end() {
 #[test]
 fn bytes_that_nobody_has_granted() {
     // Until it is read, and so granted, nothing of it may come.
-    let written = [about(Kind::Request, 1, 3), next(1, 0, 3)];
+    let written = [about(PacketKind::Request, 1, 3), next(1, 0, 3)];
     assert_eq!(rank_0_reads(&written, keep_on), Err(STRAY));
 }
 
 #[test]
 fn requests_that_cannot_be() {
-    let request = |bytes| about(Kind::Request, 1, bytes);
+    let request = |bytes| about(PacketKind::Request, 1, bytes);
     assert_eq!(rank_0_reads(&[request(0)], read_on), Err(STRAY), "for nothing");
     let (header, _) = request(3);
     assert_eq!(rank_0_reads(&[(header, 3)], read_on), Err(STRAY), "with bytes");
@@ -144,14 +144,14 @@ fn requests_that_cannot_be() {
 #[test]
 fn requests_without_end() {
     let written: Vec<Written> =
-        (0..=4096).map(|message| about(Kind::Request, message, 2)).collect();
+        (0..=4096).map(|message| about(PacketKind::Request, message, 2)).collect();
     let unfinished = Error::Unfinished { from: Rank(1), limit: 4096 };
     assert_eq!(rank_0_reads(&written, keep_on), Err(unfinished));
 }
 
 #[test]
 fn answers_to_what_nobody_asked() {
-    for kind in [Kind::Grant, Kind::Unwanted] {
+    for kind in [PacketKind::Grant, PacketKind::Unwanted] {
         assert_eq!(rank_0_reads(&[about(kind, 1, 0)], read_one), Err(STRAY), "{kind:?}");
     }
 }
@@ -159,7 +159,7 @@ fn answers_to_what_nobody_asked() {
 #[test]
 fn messages_that_end_where_they_are_not() {
     for bytes in [0, 1, 3, MAX_MESSAGE] {
-        let written = [first(1, 3, 2), about(Kind::Cancel, 1, bytes)];
+        let written = [first(1, 3, 2), about(PacketKind::Cancel, 1, bytes)];
         assert_eq!(rank_0_reads(&written, read_one), Err(STRAY), "after {bytes} bytes");
     }
 }
@@ -167,7 +167,7 @@ fn messages_that_end_where_they_are_not() {
 /// Nobody has sent there from here, nor asked; nor begun what is given up.
 #[test]
 fn reports_about_ports_that_are_nowhere() {
-    for kind in [Kind::Window, Kind::NoPort, Kind::Cancel] {
+    for kind in [PacketKind::Window, PacketKind::NoPort, PacketKind::Cancel] {
         let nowhere = (PacketHeader::about(port_number("nowhere"), kind), 0);
         assert_eq!(rank_0_reads(&[nowhere, first(1, 1, 1)], read_one), Err(STRAY), "{kind:?}");
     }
@@ -175,7 +175,7 @@ fn reports_about_ports_that_are_nowhere() {
 
 #[test]
 fn reports_about_groups_that_cannot_be() {
-    for kind in [Kind::Window, Kind::Stalled] {
+    for kind in [PacketKind::Window, PacketKind::Stalled] {
         let report = about(kind, 0, (1 << 16) + 1);
         assert_eq!(rank_0_reads(&[report, first(1, 1, 1)], read_one), Err(STRAY), "{kind:?}");
     }
@@ -184,7 +184,7 @@ fn reports_about_groups_that_cannot_be() {
 /// Their multicasts may come by another way, so they are no violation; but nothing is kept of them.
 #[test]
 fn complaints_about_ports_that_are_nowhere() {
-    for kind in [Kind::Stalled, Kind::Waiting] {
+    for kind in [PacketKind::Stalled, PacketKind::Waiting] {
         let complaints = (0..20_000).map(|port| (PacketHeader::about(port, kind), 0));
         let written: Vec<Written> = complaints.chain([first(1, 1, 1)]).collect();
         let kept = rank_0_reads(&written, |mailbox| {
@@ -232,7 +232,7 @@ fn questions_without_end() {
                     })
                     .unwrap();
                 let Some(mut packet) = packet else { break };
-                packet.put(&PacketHeader::about(port, Kind::Probe).emit()).unwrap();
+                packet.put(&PacketHeader::about(port, PacketKind::Probe).emit()).unwrap();
                 packet.unicast(Rank(0)).unwrap();
             }
             None
@@ -246,7 +246,7 @@ fn questions_without_end() {
 /// news.
 #[test]
 fn what_is_about_a_message_that_is_gone_changes_nothing() {
-    let gone = [about(Kind::Cancel, 1, 0), about(Kind::Waiting, 1, 0), first(2, 1, 1)];
+    let gone = [about(PacketKind::Cancel, 1, 0), about(PacketKind::Waiting, 1, 0), first(2, 1, 1)];
     assert_eq!(rank_0_reads(&gone, read_one), Ok(vec![7]));
 }
 
@@ -264,7 +264,7 @@ fn a_reader_hears_that_its_message_was_given_up() {
         _ => {
             write(&packets, &[first(1, 5, 2)]);
             packets.poll_until(|| taken.load(Ordering::SeqCst)).unwrap();
-            write(&packets, &[next(1, 2, 2), about(Kind::Cancel, 1, 4)]);
+            write(&packets, &[next(1, 2, 2), about(PacketKind::Cancel, 1, 4)]);
             Ok(Vec::new())
         }
     });

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use weft_endpoint::{Cause, Loss, Rank};
-use weft_messaging::rpc::format::{CallHeader, CallNumber, Kind};
+use weft_messaging::rpc::format::{CallHeader, CallKind, CallNumber};
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{Barrier, Completer, Completion, Engine, Error, HeaderStack, Mailbox, Port};
 use weft_protocol::Preset;
@@ -529,7 +529,7 @@ struct Forger {
 }
 
 impl Forger {
-    fn send(&self, to: u16, kind: Kind, number: CallNumber, text: &str) {
+    fn send(&self, to: u16, kind: CallKind, number: CallNumber, text: &str) {
         let mut headers = HeaderStack::new();
         headers.push(&CallHeader { kind, number }.emit()).unwrap();
         self.replies.send_with(Rank(to), &headers, text).unwrap();
@@ -562,7 +562,7 @@ fn forged_and_repeated_replies_are_ignored() {
         let forger = Forger { engine, replies };
         let guess = |slot, generation| CallNumber::new(slot, generation).unwrap();
         if rank == 2 {
-            (0..4).for_each(|slot| forger.send(1, Kind::Answer, guess(slot, 1), "not asked"));
+            (0..4).for_each(|slot| forger.send(1, CallKind::Answer, guess(slot, 1), "not asked"));
             barrier.wait().unwrap();
             return barrier.leave().unwrap();
         }
@@ -570,13 +570,13 @@ fn forged_and_repeated_replies_are_ignored() {
         let (slot, generation) = (number.slot(), number.generation());
         let wrong =
             [guess(slot, generation + 2), guess(slot + 1, generation), guess(slot, generation - 1)];
-        wrong.into_iter().for_each(|wrong| forger.send(1, Kind::Answer, wrong, "wrong"));
-        forger.send(1, Kind::Call, number, "no reply");
-        forger.send(1, Kind::Cancel, number, "no reply");
+        wrong.into_iter().for_each(|wrong| forger.send(1, CallKind::Answer, wrong, "wrong"));
+        forger.send(1, CallKind::Call, number, "no reply");
+        forger.send(1, CallKind::Cancel, number, "no reply");
         barrier.wait().unwrap();
-        forger.send(1, Kind::Answer, number, "right");
-        forger.send(1, Kind::Answer, number, "again");
-        forger.send(1, Kind::Failed, number, "again");
+        forger.send(1, CallKind::Answer, number, "right");
+        forger.send(1, CallKind::Answer, number, "again");
+        forger.send(1, CallKind::Failed, number, "again");
         barrier.leave().unwrap();
     });
 }

@@ -64,7 +64,7 @@ fn keys_choose_among_the_messages_of_all_senders() {
                 let mut message = mailbox.receive_selected(Selection::with_key(7)).unwrap();
                 assert_eq!((message.len(), text(&mut message)), (9_000, long(7)));
             }
-            // What has a key, and what has none, is there for who looks for neither.
+            // Messages with a key, and those without, are there for a receive that wants neither.
             let any = |_| mailbox.receive_selected(Selection::default()).unwrap().key();
             let rest: Vec<_> = (0..7).map(any).collect();
             let of = |key: Option<u64>| rest.iter().filter(|it| **it == key).count();

@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::hash::Hash;
 use weft_endpoint::Rank;
-use weft_messaging::format::{Kind, PacketHeader, port_number};
+use weft_messaging::format::{PacketHeader, PacketKind, port_number};
 use weft_messaging::machine::{
-    Body, Dispatch, Handling, Limits, Machine, Planted, PortRun, Queued, Sender, Taken, To, Waiter,
+    Dispatch, Handling, Limits, Machine, MessageBody, Planted, PortRun, Queued, Sender, TakenPart,
+    To, Wakeable,
 };
 use weft_model::explore::{Model, digest};
 
@@ -107,7 +108,7 @@ impl fmt::Display for Never {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Place(usize);
 
-impl Waiter for Place {
+impl Wakeable for Place {
     fn is(&self, other: &Self) -> bool {
         self == other
     }
@@ -128,13 +129,13 @@ impl Part {
 
 #[derive(Clone, Hash)]
 struct Message {
-    body: Body,
+    body: MessageBody,
     /// The first packet.
     first: Part,
 }
 
 impl Queued for Message {
-    fn body(&self) -> &Body {
+    fn body(&self) -> &MessageBody {
         &self.body
     }
 }
@@ -172,7 +173,7 @@ enum Activity {
         drops: bool,
     },
     Reading {
-        body: Body,
+        body: MessageBody,
         first: Option<Part>,
         read: u64,
         handler: Option<Handler>,
@@ -299,10 +300,13 @@ impl World {
 
     fn put(&mut self, from: usize, to: Rank, packet: Packet) {
         let to = to.index();
-        if matches!(packet.header.kind, Kind::First | Kind::Next | Kind::Whole | Kind::Request) {
+        if matches!(
+            packet.header.kind,
+            PacketKind::First | PacketKind::Next | PacketKind::Whole | PacketKind::Request
+        ) {
             self.unconsumed.entry((from, to, packet.header.port)).or_default().0 += 1;
         }
-        if packet.header.kind == Kind::Window {
+        if packet.header.kind == PacketKind::Window {
             // What is reported beyond what was consumed is memory's.
             let flow = self.unconsumed.entry((to, from, packet.header.port)).or_default();
             flow.1 |= flow.0 > 0 && self.nodes[from].stack.iter().any(is_stalled);
@@ -315,7 +319,7 @@ impl World {
     }
 
     /// A packet of a message was consumed.
-    fn consumed(&mut self, at: usize, body: &Body, part: Part) {
+    fn consumed(&mut self, at: usize, body: &MessageBody, part: Part) {
         let node = &mut self.nodes[at];
         if part.is_held {
             node.machine.gave_back(body.from);
@@ -340,16 +344,16 @@ impl World {
             Some(part) => part,
             None if *read == body.length => return self.has_read(at, &body, handler),
             None => match node.machine.take_part(&body, Some(&place)) {
-                Taken::Part(part) => part,
-                Taken::GivenUp(sent) => {
+                TakenPart::Part(part) => part,
+                TakenPart::GivenUp(sent) => {
                     assert_eq!(*read, sent, "what came before its sender gave up is read");
                     node.machine.abandon(&body);
                     return self.has_read(at, &body, handler);
                 }
-                Taken::Nothing { grant } => {
+                TakenPart::Nothing { grant } => {
                     node.sleeps = true;
                     if grant {
-                        let kind = Kind::Grant;
+                        let kind = PacketKind::Grant;
                         let grant = PacketHeader::of_message(body.port, kind, body.number, 0);
                         self.tell(at, body.from, grant);
                     }
@@ -364,7 +368,7 @@ impl World {
         self.consumed(at, &body, part);
     }
 
-    fn has_read(&mut self, at: usize, body: &Body, handler: Option<Handler>) {
+    fn has_read(&mut self, at: usize, body: &MessageBody, handler: Option<Handler>) {
         let node = &mut self.nodes[at];
         let last = node.last.insert((body.from, body.port), body.number);
         assert!(last.is_none_or(|last| last < body.number), "messages of a sender are in order");
@@ -392,7 +396,7 @@ impl World {
         let activity = match deed {
             Deed::Send { to, port, packets, how } => {
                 let slot = node.machine.ports.own(number(port));
-                let kind = if how == How::AtOnce { Kind::First } else { Kind::Request };
+                let kind = if how == How::AtOnce { PacketKind::First } else { PacketKind::Request };
                 let sender = Sender::new(To::Rank(Rank(to)), (number(port), slot), packets, kind);
                 Activity::Sending { sender, how, stalled: None, may_overdraw }
             }
@@ -433,7 +437,7 @@ impl World {
             self.consumed(at, &body, part);
         }
         if ended.answer {
-            let header = PacketHeader::of_message(body.port, Kind::Unwanted, body.number, 0);
+            let header = PacketHeader::of_message(body.port, PacketKind::Unwanted, body.number, 0);
             self.tell(at, body.from, header);
         }
     }
@@ -534,7 +538,7 @@ impl World {
         if node.sleeps || node.stack.is_empty() && node.next == program.len() {
             let (machine, dispatch) = (&node.machine, &mut node.dispatch);
             let may_begin =
-                |body: &Body| machine.may_wait_for(body.from) || machine.is_complete(body);
+                |body: &MessageBody| machine.may_wait_for(body.from) || machine.is_complete(body);
             if let Some((handler, message)) = dispatch.next_ready(THREAD, may_begin) {
                 node.run(handler, message);
             }
@@ -564,11 +568,11 @@ impl World {
         }
         let rank = Rank(from as u16);
         match header.kind {
-            Kind::First | Kind::Whole | Kind::Request => {
+            PacketKind::First | PacketKind::Whole | PacketKind::Request => {
                 self.first(rank, at, &header, bytes, keeps)
             }
-            Kind::Next => self.next(rank, at, &header, keeps),
-            Kind::Cancel => self.cancelled(rank, at, &header),
+            PacketKind::Next => self.next(rank, at, &header, keeps),
+            PacketKind::Cancel => self.cancelled(rank, at, &header),
             _ => {
                 let node = &mut self.nodes[at];
                 let slot = node.machine.ports.known(header.port);
@@ -588,7 +592,7 @@ impl World {
         let slot = node.machine.admit(from, header, bytes).expect("a rank sends what it may");
         let is_held = self.keep(from, at, keeps);
         let node = &mut self.nodes[at];
-        let body = Body::new(from, None, header, slot);
+        let body = MessageBody::new(from, None, header, slot);
         let first = Part { byte: (bytes > 0).then_some(0), is_held };
         node.machine.begin(&body, bytes, header.kind);
         let is_whole = bytes == body.length;
@@ -604,7 +608,7 @@ impl World {
             }
             None => {}
         }
-        if header.kind == Kind::Request {
+        if header.kind == PacketKind::Request {
             let node = &mut self.nodes[at];
             let usage = node.dispatch.usage(slot);
             if let Some(grant) = node.machine.requested(from, header, usage) {
@@ -626,7 +630,7 @@ impl World {
     fn next(&mut self, from: Rank, at: usize, header: &PacketHeader, keeps: u32) {
         let node = &mut self.nodes[at];
         let slot = node.machine.admit(from, header, 1).expect("a rank sends what it may");
-        let body = Body::new(from, None, header, slot);
+        let body = MessageBody::new(from, None, header, slot);
         let is_held = self.keep(from, at, keeps);
         let part = Part { byte: Some(header.bytes), is_held };
         let node = &mut self.nodes[at];
@@ -647,13 +651,13 @@ impl World {
         let ended = node.machine.cancelled(from, header, queued.is_some());
         let ended = ended.unwrap_or_else(|error| panic!("{header:?}: {error}"));
         node.wake(ended.reader);
-        let body = Body::new(from, None, header, slot);
+        let body = MessageBody::new(from, None, header, slot);
         let first = queued.map(|message| message.first);
         for part in first.into_iter().chain(ended.parts) {
             self.consumed(at, &body, part);
         }
         if ended.answer {
-            let header = PacketHeader::of_message(body.port, Kind::Unwanted, body.number, 0);
+            let header = PacketHeader::of_message(body.port, PacketKind::Unwanted, body.number, 0);
             self.tell(at, from, header);
         }
     }
@@ -665,8 +669,9 @@ impl World {
             return false;
         };
         let To::Rank(to) = sender.to() else { return false };
-        let is_complaint =
-            |packet: &Packet| matches!(packet.header.kind, Kind::Stalled | Kind::Waiting);
+        let is_complaint = |packet: &Packet| {
+            matches!(packet.header.kind, PacketKind::Stalled | PacketKind::Waiting)
+        };
         let wire = self.wires.get(&(at, to.index()));
         self.nodes[at].sleeps && !wire.is_some_and(|wire| wire.iter().any(is_complaint))
     }

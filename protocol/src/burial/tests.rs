@@ -2,7 +2,7 @@
 
 use crate::tests::recorder::{Bench, Did, ucast};
 use crate::tree::Shape;
-use crate::{Body, Preset, Settings};
+use crate::{PacketBody, Preset, Settings};
 use weft_wire::{GroupId, Rank, Tag};
 
 const WINDOW: u16 = 4;
@@ -64,11 +64,11 @@ fn multicasts_go_to_those_that_live() {
 fn data_of_the_lost_that_comes_late_is_taken_where_nothing_is_lost_and_dropped_elsewhere() {
     let mut bench = bench(Preset::NrxImc);
     bench.bury(1);
-    let did = bench.receive(ucast(1, 0), Body::Buffer(40));
+    let did = bench.receive(ucast(1, 0), PacketBody::Buffer(40));
     assert!(matches!(did[..], [Did::Deliver { buffer: 40, .. }]), "{did:?}");
     let mut bench = self::bench(Preset::IrxImc);
     bench.bury(1);
-    assert_eq!(bench.receive(ucast(1, 0), Body::Buffer(40)), [Did::Free(40)]);
+    assert_eq!(bench.receive(ucast(1, 0), PacketBody::Buffer(40)), [Did::Free(40)]);
 }
 
 #[test]

@@ -2,14 +2,14 @@ use super::*;
 
 #[test]
 fn credits_are_spent_until_none_is_held() {
-    let mut outgoing = Outgoing::<u8>::new(2);
+    let mut outgoing = SendCredits::<u8>::new(2);
     assert_eq!([outgoing.spend(), outgoing.spend(), outgoing.spend()], [true, true, false]);
     assert_eq!(outgoing.held(), 0);
 }
 
 #[test]
 fn what_waits_leaves_in_order_one_credit_each() {
-    let mut outgoing = Outgoing::new(2);
+    let mut outgoing = SendCredits::new(2);
     while outgoing.spend() {}
     for packet in 1..=3 {
         outgoing.block(packet);
@@ -28,7 +28,7 @@ fn what_waits_leaves_in_order_one_credit_each() {
 
 #[test]
 fn no_more_credits_come_back_than_were_handed_out() {
-    let mut outgoing = Outgoing::<u8>::new(u16::MAX);
+    let mut outgoing = SendCredits::<u8>::new(u16::MAX);
     assert_eq!(outgoing.accept(1), Err(TooManyCredits), "the sum does not overflow");
     assert!(outgoing.spend());
     assert_eq!(outgoing.accept(2), Err(TooManyCredits));
@@ -38,7 +38,7 @@ fn no_more_credits_come_back_than_were_handed_out() {
 
 #[test]
 fn refused_credits_are_as_if_they_had_never_come() {
-    let mut outgoing = Outgoing::new(2);
+    let mut outgoing = SendCredits::new(2);
     while outgoing.spend() {}
     outgoing.block('a');
     outgoing.accept(1).unwrap();
@@ -50,12 +50,12 @@ fn refused_credits_are_as_if_they_had_never_come() {
 #[cfg(debug_assertions)]
 #[should_panic(expected = "waits beside an unspent credit")]
 fn nothing_waits_while_there_is_a_credit() {
-    Outgoing::new(1).block('a');
+    SendCredits::new(1).block('a');
 }
 
 #[test]
 fn a_window_is_full_when_all_its_credits_are_buffered_or_owed() {
-    let mut incoming = Incoming::new(4);
+    let mut incoming = ReceiveCredits::new(4);
     for _ in 0..4 {
         assert_eq!(incoming.fill(), Ok(()));
     }
@@ -70,7 +70,7 @@ fn a_window_is_full_when_all_its_credits_are_buffered_or_owed() {
 #[test]
 fn half_a_window_rounds_up() {
     for (window, half) in [(1, 1), (2, 1), (3, 2), (4, 2), (7, 4), (8, 4)] {
-        let mut incoming = Incoming::new(window);
+        let mut incoming = ReceiveCredits::new(window);
         for _ in 0..half {
             incoming.fill().unwrap();
         }
@@ -84,7 +84,7 @@ fn half_a_window_rounds_up() {
 
 #[test]
 fn a_vacated_buffer_waits_to_be_collected_however_many_there_are() {
-    let mut incoming = Incoming::new(4);
+    let mut incoming = ReceiveCredits::new(4);
     for _ in 0..4 {
         incoming.fill().unwrap();
     }

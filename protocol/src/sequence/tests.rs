@@ -1,10 +1,10 @@
 use super::*;
-use crate::Body;
+use crate::PacketBody;
 use weft_wire::{Rank, Tag, TreeId};
 
 fn departure(buffer: u64) -> Departure<u64> {
     let tree = TreeId::unicast(Rank(0));
-    Departure { tag: Tag::Ucast, tree, size: 1, body: Body::Buffer(buffer), holders: None }
+    Departure { tag: Tag::Ucast, tree, size: 1, body: PacketBody::Buffer(buffer), holders: None }
 }
 
 fn flow_at(number: u32) -> Flow<u64> {
@@ -68,7 +68,7 @@ fn an_acknowledgement_counts_from_the_oldest() {
         assert_eq!([says(&flow, 0), says(&flow, 2), says(&flow, 3)], [Ok(0), Ok(2), Ok(3)]);
         assert_eq!(says(&flow, 4), Err(Unsent));
         assert_eq!(says(&flow, -7), Ok(0), "old news");
-        assert_eq!(flow.sending.pop().map(|d| d.body), Some(Body::Buffer(1)));
+        assert_eq!(flow.sending.pop().map(|d| d.body), Some(PacketBody::Buffer(1)));
         flow.sending.note_popped();
         assert_eq!([says(&flow, 0), says(&flow, 1), says(&flow, 3)], [Ok(0), Ok(0), Ok(2)]);
         let again: Vec<u32> = flow.sending.again(None).map(|(number, _)| number).collect();

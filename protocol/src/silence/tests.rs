@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::tests::recorder::{Bench, Did, acknowledge_nothing, ucast};
-use crate::{Body, Contradiction, Preset, Settings, Silence, Timer};
+use crate::{Contradiction, PacketBody, Preset, Settings, Silence, Timer};
 
 const SILENCE: Silence = Silence { heartbeat_after: 200, lost_after: 1000 };
 
@@ -18,13 +18,13 @@ fn bench(preset: Preset) -> Bench {
 }
 
 /// Receives a packet, in the NI or, if it is left to it, the host.
-fn hears(bench: &mut Bench, header: weft_wire::Header, body: Body<u64>) -> Vec<Did> {
+fn hears(bench: &mut Bench, header: weft_wire::Header, body: PacketBody<u64>) -> Vec<Did> {
     let did = bench.receive(header, body);
     if did == [Did::Defer(header.tag)] { bench.host_receive() } else { did }
 }
 
 fn heartbeat() -> Did {
-    Did::Transmit(Rank(1), acknowledge_nothing(0), Body::Empty)
+    Did::Transmit(Rank(1), acknowledge_nothing(0), PacketBody::Empty)
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_peer_that_says_anything_lives_and_one_that_is_told_anything_needs_no_heartb
         bench.unicast(1, now);
     }
     assert_eq!(bench.advance(600), []);
-    bench.receive(acknowledge_nothing(1), Body::Empty);
+    bench.receive(acknowledge_nothing(1), PacketBody::Empty);
     for now in [650, 850, 1050, 1250, 1450] {
         assert_eq!(bench.advance(now), [heartbeat()]);
     }
@@ -64,7 +64,7 @@ fn a_peer_that_says_anything_lives_and_one_that_is_told_anything_needs_no_heartb
 #[test]
 fn who_does_not_listen_does_not_judge() {
     let mut bench = bench(Preset::Pupa);
-    bench.receive(ucast(1, 0), Body::Buffer(200));
+    bench.receive(ucast(1, 0), PacketBody::Buffer(200));
     assert_eq!(bench.advance(7_000), [heartbeat_of_one()]);
     assert_eq!(bench.ni.counters().peers_lost, 0);
     for now in [7_200, 7_400, 7_600, 7_800] {
@@ -77,7 +77,7 @@ fn who_does_not_listen_does_not_judge() {
 fn heartbeat_of_one() -> Did {
     let header = acknowledge_nothing(0);
     let header = weft_wire::Header { sequence: 1, acknowledgement: 1, ..header };
-    Did::Transmit(Rank(1), header, Body::Empty)
+    Did::Transmit(Rank(1), header, PacketBody::Empty)
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn nobody_is_lost_between_two_heartbeats() {
 fn who_says_farewell_may_be_silent_for_ever() {
     for preset in [Preset::IrxImc, Preset::Pupa, Preset::HrxHmc] {
         let mut bench = bench(preset);
-        hears(&mut bench, ucast(1, 0), Body::Buffer(200));
+        hears(&mut bench, ucast(1, 0), PacketBody::Buffer(200));
         let farewell = weft_wire::Header {
             sequence: 1,
             tag: Tag::Farewell,
@@ -101,9 +101,9 @@ fn who_says_farewell_may_be_silent_for_ever() {
             asks: true,
             ..ucast(1, 0)
         };
-        let told = hears(&mut bench, farewell, Body::Empty);
+        let told = hears(&mut bench, farewell, PacketBody::Empty);
         assert!(
-            matches!(told[..], [Did::Transmit(Rank(1), header, Body::Empty)]
+            matches!(told[..], [Did::Transmit(Rank(1), header, PacketBody::Empty)]
                 if header.tag == Tag::Acknowledge && header.acknowledgement == 2),
             "{told:?}"
         );
@@ -117,17 +117,17 @@ fn who_says_farewell_may_be_silent_for_ever() {
 fn a_farewell_goes_to_all_that_were_met_until_they_acknowledge_it() {
     let mut bench = bench(Preset::IrxImc);
     assert_eq!(bench.disconnect(), [], "nobody would miss this rank");
-    bench.receive(ucast(1, 0), Body::Buffer(200));
+    bench.receive(ucast(1, 0), PacketBody::Buffer(200));
     let farewell = |did: &[Did]| {
-        matches!(did, [Did::Transmit(Rank(1), header, Body::Empty), ..]
+        matches!(did, [Did::Transmit(Rank(1), header, PacketBody::Empty), ..]
             if header.tag == Tag::Farewell && header.sequence == 0 && header.acknowledgement == 1)
     };
     assert!(farewell(&bench.disconnect()));
     assert!(!bench.ni.is_flushed());
-    bench.receive(acknowledge_nothing(1), Body::Empty);
+    bench.receive(acknowledge_nothing(1), PacketBody::Empty);
     assert!((1..5000).any(|time| farewell(&bench.advance(time * 1000))), "it is sent again");
     let acknowledgement = weft_wire::Header { acknowledgement: 1, ..acknowledge_nothing(1) };
-    bench.receive(acknowledgement, Body::Empty);
+    bench.receive(acknowledgement, PacketBody::Empty);
     assert!(bench.ni.is_flushed());
 }
 
@@ -137,7 +137,7 @@ fn who_has_said_farewell_takes_silence_for_the_answer() {
         let mut bench = bench(preset);
         bench.unicast(1, 90);
         let acknowledgement = weft_wire::Header { acknowledgement: 1, ..acknowledge_nothing(1) };
-        hears(&mut bench, acknowledgement, Body::Empty);
+        hears(&mut bench, acknowledgement, PacketBody::Empty);
         bench.disconnect();
         assert!(!bench.ni.is_flushed());
         let did: Vec<Did> = (1..20).flat_map(|time| bench.advance(time * 100)).collect();
@@ -162,10 +162,10 @@ fn who_has_said_farewell_and_more_does_not() {
 fn what_is_sent_to_who_is_gone_is_kept_for_one_time_out() {
     for preset in [Preset::IrxImc, Preset::Pupa] {
         let mut bench = bench(preset);
-        bench.receive(ucast(1, 0), Body::Buffer(200));
+        bench.receive(ucast(1, 0), PacketBody::Buffer(200));
         let farewell =
             weft_wire::Header { sequence: 1, tag: Tag::Farewell, size: 0, ..ucast(1, 0) };
-        bench.receive(farewell, Body::Empty);
+        bench.receive(farewell, PacketBody::Empty);
         for buffer in 0..20 {
             bench.unicast(1, buffer);
         }
@@ -198,7 +198,7 @@ fn in_vain_for(retransmit_after: u64, size: u16, says: weft_wire::Header) -> Vec
     for now in (10..50_000).step_by(10) {
         did.extend(bench.advance(now).into_iter().map(|did| (now, did)));
         if now % 150 == 0 {
-            did.extend(bench.receive(says, Body::Empty).into_iter().map(|did| (now, did)));
+            did.extend(bench.receive(says, PacketBody::Empty).into_iter().map(|did| (now, did)));
         }
     }
     did
@@ -250,20 +250,24 @@ fn news() -> weft_wire::Header {
 fn a_loss_is_told_to_all_but_the_lost() {
     let mut bench = bench(Preset::IrxImc);
     let header = weft_wire::Header { source: Rank(0), ..news() };
-    assert_eq!(bench.tell_loss(2, 777), [Did::Transmit(Rank(1), header, Body::Empty)]);
-    bench.receive(ucast(1, 0), Body::Buffer(200));
+    assert_eq!(bench.tell_loss(2, 777), [Did::Transmit(Rank(1), header, PacketBody::Empty)]);
+    bench.receive(ucast(1, 0), PacketBody::Buffer(200));
     bench.unicast(2, 90);
     let header = weft_wire::Header { acknowledgement: 1, ..header };
-    assert_eq!(bench.tell_loss(2, 777), [Did::Transmit(Rank(1), header, Body::Empty)]);
+    assert_eq!(bench.tell_loss(2, 777), [Did::Transmit(Rank(1), header, PacketBody::Empty)]);
 }
 
 #[test]
 fn the_first_news_of_a_loss_is_believed() {
     for preset in [Preset::IrxImc, Preset::Pupa, Preset::HrxHmc, Preset::HrxImc] {
         let mut bench = bench(preset);
-        assert_eq!(hears(&mut bench, news(), Body::Empty), [Did::Lost(Rank(2), 777)]);
+        assert_eq!(hears(&mut bench, news(), PacketBody::Empty), [Did::Lost(Rank(2), 777)]);
         assert_eq!(bench.tell_loss(2, 777), [], "{preset}: all know");
-        assert_eq!(hears(&mut bench, news(), Body::Empty), [], "{preset}: it comes several times");
+        assert_eq!(
+            hears(&mut bench, news(), PacketBody::Empty),
+            [],
+            "{preset}: it comes several times"
+        );
     }
 }
 
@@ -273,6 +277,6 @@ fn nobody_is_told_of_its_own_loss_or_of_that_of_nobody() {
         let mut bench = bench(Preset::IrxImc);
         let header = weft_wire::Header { tree, ..news() };
         let violation = crate::Violation::Tree(Rank(1), tree);
-        assert_eq!(bench.try_receive(header, Body::Empty), Err(violation));
+        assert_eq!(bench.try_receive(header, PacketBody::Empty), Err(violation));
     }
 }

@@ -1,7 +1,7 @@
 //! Windows that follow demand: what one NI says and does.
 
 use super::recorder::*;
-use crate::{Adaptive, Body, Contradiction, Preset, Settings, Violation};
+use crate::{Adaptive, Contradiction, PacketBody, Preset, Settings, Violation};
 use weft_wire::{Header, Rank, Tag};
 
 /// Rank 0 of four, with windows of one to four packets, and a pool of three.
@@ -19,12 +19,12 @@ fn control(tag: Tag, from: u16, credits: u16) -> Header {
 }
 
 fn did_control(tag: Tag, to: u16, credits: u16) -> Did {
-    Did::Transmit(Rank(to), control(tag, 0, credits), Body::Empty)
+    Did::Transmit(Rank(to), control(tag, 0, credits), PacketBody::Empty)
 }
 
 /// A packet of `from` behind which others wait.
 fn hungry_packet(bench: &mut Bench, from: u16, buffer: u64) -> Vec<Did> {
-    bench.receive(asking(ucast(from, 0)), Body::Buffer(buffer))
+    bench.receive(asking(ucast(from, 0)), PacketBody::Buffer(buffer))
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn idle_credits_are_asked_for_and_given_to_who_waits() {
     );
     assert_eq!(hungry_packet(&mut bench, 3, 30)[1], did_control(Tag::Recall, 1, 2));
     assert_eq!(bench.ni.counters().recalls, 1);
-    let returned = bench.receive(control(Tag::Return, 1, 2), Body::Empty);
+    let returned = bench.receive(control(Tag::Return, 1, 2), PacketBody::Empty);
     assert_eq!(returned, [sent_credits(0, 3, 1)]);
     assert_eq!(
         (bench.ni.observe().promised(Rank(1)), bench.ni.observe().pool()),
@@ -99,7 +99,7 @@ fn a_smaller_window_makes_credits_due() {
     bench.receive_unicast(1, 12, 0);
     let _of_rank_2 = bench.take();
     assert_eq!(bench.release_first(), [Did::Free(12)]);
-    let answered = bench.receive(control(Tag::Return, 1, 3), Body::Empty);
+    let answered = bench.receive(control(Tag::Return, 1, 3), PacketBody::Empty);
     assert_eq!(answered, [sent_credits(0, 1, 1), sent_credits(0, 2, 1)]);
     assert_eq!(bench.ni.observe().promised(Rank(1)), 1);
 }
@@ -109,7 +109,7 @@ fn a_sender_hands_back_what_it_holds_and_always_answers() {
     let mut bench = bench();
     bench.receive_credits(1, 3);
     assert_eq!(
-        bench.receive(control(Tag::Recall, 1, 2), Body::Empty),
+        bench.receive(control(Tag::Recall, 1, 2), PacketBody::Empty),
         [did_control(Tag::Return, 1, 2)]
     );
     assert_eq!(bench.ni.observe().outgoing(Rank(1)), (2, 0));
@@ -118,7 +118,7 @@ fn a_sender_hands_back_what_it_holds_and_always_answers() {
     }
     assert_eq!(bench.ni.observe().outgoing(Rank(1)), (0, 1));
     assert_eq!(
-        bench.receive(control(Tag::Recall, 1, 3), Body::Empty),
+        bench.receive(control(Tag::Recall, 1, 3), PacketBody::Empty),
         [did_control(Tag::Return, 1, 0)]
     );
 }
@@ -128,7 +128,7 @@ fn credits_that_nobody_asked_for_are_refused() {
     let mut bench = bench();
     hungry_packet(&mut bench, 1, 10);
     let before = bench.state();
-    let refused = bench.try_receive(control(Tag::Return, 1, 1), Body::Empty);
+    let refused = bench.try_receive(control(Tag::Return, 1, 1), PacketBody::Empty);
     assert_eq!(refused, Err(Violation::Return(Rank(1), 1)));
     assert_eq!(bench.state(), before);
 }
@@ -146,16 +146,16 @@ fn credits_that_were_spent_cannot_be_handed_back() {
     for buffer in 12..14 {
         bench.receive_unicast(1, buffer, 0);
     }
-    let refused = bench.try_receive(control(Tag::Return, 1, 2), Body::Empty);
+    let refused = bench.try_receive(control(Tag::Return, 1, 2), PacketBody::Empty);
     assert_eq!(refused, Err(Violation::Return(Rank(1), 2)));
-    assert!(bench.try_receive(control(Tag::Return, 1, 1), Body::Empty).is_ok());
+    assert!(bench.try_receive(control(Tag::Return, 1, 1), PacketBody::Empty).is_ok());
 }
 
 #[test]
 fn windows_that_stay_are_not_shared_out() {
     let mut bench = Bench::new(0, 2, 4);
     for tag in [Tag::Recall, Tag::Return] {
-        let refused = bench.try_receive(control(tag, 1, 0), Body::Empty);
+        let refused = bench.try_receive(control(tag, 1, 0), PacketBody::Empty);
         assert_eq!(refused, Err(Violation::Unsupported(Rank(1), tag)));
     }
     assert_eq!(hungry_packet(&mut bench, 1, 10).len(), 1, "asking is no crime");

@@ -1,15 +1,15 @@
 //! Atomic operations at home, away, and blocked (thesis 3.8).
 
 use super::recorder::*;
-use crate::Body;
+use crate::PacketBody;
 use Did::{Fetched, Free, Transmit};
 use weft_wire::{Atomic, Header, Rank, Tag};
 
-fn asks(variable: u16, operation: Atomic) -> Body<u64> {
-    Body::Atomic { variable, operation }
+fn asks(variable: u16, operation: Atomic) -> PacketBody<u64> {
+    PacketBody::Atomic { variable, operation }
 }
 
-fn adds(variable: u16, amount: u64) -> Body<u64> {
+fn adds(variable: u16, amount: u64) -> PacketBody<u64> {
     asks(variable, Atomic::Add(amount))
 }
 
@@ -30,7 +30,7 @@ fn a_remote_variable_is_asked_for_and_answered() {
     assert!(bench.ni.observe().is_fetching());
     assert_eq!(bench.ni.observe().outgoing(1.into()), (0, 0), "a request is a data packet");
     let credit_came_along = fa_reply(1, 1);
-    assert_eq!(bench.receive(credit_came_along, Body::Fetched(41)), [Fetched(41)]);
+    assert_eq!(bench.receive(credit_came_along, PacketBody::Fetched(41)), [Fetched(41)]);
     assert!(!bench.ni.observe().is_fetching());
     assert_eq!(bench.ni.observe().outgoing(1.into()), (1, 0));
 }
@@ -40,7 +40,7 @@ fn a_request_is_served_without_the_host_and_frees_its_buffer_at_once() {
     let mut bench = Bench::new(0, 3, 4);
     for (before, from) in [(0, 1), (5, 2), (10, 1)] {
         let did = bench.receive(fa_request(from, 0), adds(u16::MAX, 5));
-        let answer = Transmit(Rank(from), fa_reply(0, 1), Body::Fetched(before));
+        let answer = Transmit(Rank(from), fa_reply(0, 1), PacketBody::Fetched(before));
         assert_eq!(did, [answer]);
     }
     assert_eq!(bench.ni.observe().incoming(1.into()), (0, 0));
@@ -70,7 +70,7 @@ fn every_operation_finds_what_the_one_before_left_at_home_and_away() {
     for (operation, found) in each_operation() {
         assert_eq!(home.atomic(0, 9, operation), [Fetched(found)], "{operation:?}");
         let request = Header { size: operation.size(), ..fa_request(1, 0) };
-        let answer = [Transmit(Rank(1), fa_reply(0, 1), Body::Fetched(found))];
+        let answer = [Transmit(Rank(1), fa_reply(0, 1), PacketBody::Fetched(found))];
         assert_eq!(away.receive(request, asks(9, operation)), answer, "{operation:?}");
     }
     assert_eq!(home.fetch_and_add(0, 9, 0), [Fetched(0b1010)]);

@@ -2,7 +2,7 @@
 
 use super::recorder::*;
 use crate::tree::Shape;
-use crate::{Body, Preset};
+use crate::{PacketBody, Preset};
 use Did::{Free, Transmit};
 use weft_wire::{Atomic, Rank};
 
@@ -49,7 +49,7 @@ fn a_forwarded_packet_takes_along_what_is_owed_to_the_child() {
     let mut bench = Bench::with(0, 3, 8, Preset::NrxImc, Shape::Chain);
     bench.receive_unicast(1, 200, 0);
     bench.release_first();
-    let did = bench.receive(mcast(2, broadcast_tree(2), 0), Body::Buffer(300));
+    let did = bench.receive(mcast(2, broadcast_tree(2), 0), PacketBody::Buffer(300));
     let forwarded = sent(1, mcast(0, broadcast_tree(2), 1), 300);
     assert_eq!(did, [delivered(300, broadcast_tree(2)), forwarded]);
 }
@@ -57,9 +57,9 @@ fn a_forwarded_packet_takes_along_what_is_owed_to_the_child() {
 #[test]
 fn an_answer_to_a_fetch_and_add_takes_along_what_is_owed() {
     let mut bench = owing(3, 16);
-    let did =
-        bench.receive(fa_request(1, 0), Body::Atomic { variable: 0, operation: Atomic::Add(1) });
-    assert_eq!(did, [Transmit(Rank(1), fa_reply(0, 4), Body::Fetched(0))]);
+    let did = bench
+        .receive(fa_request(1, 0), PacketBody::Atomic { variable: 0, operation: Atomic::Add(1) });
+    assert_eq!(did, [Transmit(Rank(1), fa_reply(0, 4), PacketBody::Fetched(0))]);
     assert_eq!(bench.ni.observe().incoming(1.into()), (0, 0));
 }
 
@@ -92,9 +92,11 @@ fn a_blocked_packet_collects_credits_when_it_leaves_not_when_it_blocks() {
 fn an_answer_saves_the_explicit_credit() {
     for window in [1, 2, 3] {
         let mut bench = Bench::new(0, 2, window);
-        let did = bench
-            .receive(fa_request(1, 0), Body::Atomic { variable: 0, operation: Atomic::Add(1) });
-        assert_eq!(did, [Transmit(Rank(1), fa_reply(0, 1), Body::Fetched(0))]);
+        let did = bench.receive(
+            fa_request(1, 0),
+            PacketBody::Atomic { variable: 0, operation: Atomic::Add(1) },
+        );
+        assert_eq!(did, [Transmit(Rank(1), fa_reply(0, 1), PacketBody::Fetched(0))]);
         assert_eq!(bench.ni.counters().explicit_credits, 0);
     }
 }
@@ -106,8 +108,8 @@ fn control_packets_need_no_credit() {
     bench.unicast(1, 101);
     bench.receive_unicast(1, 200, 0);
     assert_eq!(bench.release_first(), [Free(200), sent_credits(0, 1, 1)]);
-    let did =
-        bench.receive(fa_request(1, 0), Body::Atomic { variable: 0, operation: Atomic::Add(1) });
-    assert!(matches!(did[..], [Transmit(Rank(1), _, Body::Fetched(0))]), "{did:?}");
+    let did = bench
+        .receive(fa_request(1, 0), PacketBody::Atomic { variable: 0, operation: Atomic::Add(1) });
+    assert!(matches!(did[..], [Transmit(Rank(1), _, PacketBody::Fetched(0))]), "{did:?}");
     assert_eq!(bench.ni.observe().outgoing(1.into()), (0, 1), "data still waits");
 }

@@ -2,7 +2,7 @@
 
 use super::recorder::*;
 use crate::tree::Shape;
-use crate::{Body, Preset, Settings, Violation};
+use crate::{PacketBody, Preset, Settings, Violation};
 use Did::{Defer, Free, Transmit};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
@@ -24,7 +24,7 @@ fn early(number: u32) -> Header {
 }
 
 fn receive(bench: &mut Bench, header: Header, buffer: u64) -> Vec<Did> {
-    bench.receive(header, Body::Buffer(buffer))
+    bench.receive(header, PacketBody::Buffer(buffer))
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn other_packets_pass_those_that_are_early() {
 fn a_window_of_early_packets_is_all_that_a_careful_sender_has() {
     let mut bench = bench(Preset::NrxImc, 1);
     receive(&mut bench, early(0), 200);
-    let more = bench.try_receive(early(0), Body::Buffer(201));
+    let more = bench.try_receive(early(0), PacketBody::Buffer(201));
     assert_eq!(more, Err(Violation::Window(Rank(0))));
 }
 
@@ -125,7 +125,7 @@ fn numbered_packets_are_accepted_before_their_group_is_there() {
         bench.release(second);
         for child in [3, 4] {
             let header = Header { acknowledgement: 1, ..acknowledge_nothing(child) };
-            bench.receive(header, Body::Empty);
+            bench.receive(header, PacketBody::Empty);
         }
         assert!(bench.ni.observe().is_idle(), "{preset}");
     }

@@ -2,7 +2,7 @@
 
 use super::recorder::*;
 use crate::tree::GroupError;
-use crate::{Body, Violation};
+use crate::{PacketBody, Violation};
 use Did::Free;
 use weft_wire::{GroupId, Rank, TreeId};
 
@@ -53,7 +53,7 @@ fn packets_of_a_group_that_one_is_not_in_are_refused() {
     let mut bench = Bench::new(1, 9, 1);
     let group = bench.ni.create_group(&ranks(&[0, 3, 4])).unwrap();
     let tree = TreeId::multicast(group, Rank(0));
-    let refused = bench.try_receive(mcast(0, tree, 0), Body::Buffer(200));
+    let refused = bench.try_receive(mcast(0, tree, 0), PacketBody::Buffer(200));
     assert_eq!(refused, Err(Violation::Tree(Rank(0), tree)));
 }
 

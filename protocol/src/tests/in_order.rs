@@ -1,7 +1,7 @@
 //! The short way of numbered packets does what the long way does.
 
 use super::recorder::*;
-use crate::{Body, Congestion, Preset, Pupa, Settings, Silence};
+use crate::{Congestion, PacketBody, Preset, Pupa, Settings, Silence};
 use proptest::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use weft_wire::{Header, Rank};
@@ -86,8 +86,8 @@ fn play(bench: &mut Bench, events: &[Event], is_short: bool) -> Vec<String> {
                 };
                 let before = bench.delivered();
                 let did = match is_short {
-                    true => bench.try_receive(header, Body::Buffer(buffer)),
-                    false => bench.try_receive_the_long_way(header, Body::Buffer(buffer)),
+                    true => bench.try_receive(header, PacketBody::Buffer(buffer)),
+                    false => bench.try_receive_the_long_way(header, PacketBody::Buffer(buffer)),
                 };
                 let is_taken = bench.delivered() > before;
                 peer.next = peer.next.wrapping_add(is_taken.into());

@@ -3,7 +3,7 @@
 //! In the binary broadcast tree of rank 0 among seven, 0 sends to 1 and 2, 1 to 3 and 4.
 
 use super::recorder::*;
-use crate::Body;
+use crate::PacketBody;
 use Did::Free;
 use weft_wire::GroupId;
 
@@ -12,7 +12,7 @@ fn tree() -> weft_wire::TreeId {
 }
 
 fn receive_from_parent(bench: &mut Bench, buffer: u64) -> Vec<Did> {
-    bench.receive(mcast(0, tree(), 0), Body::Buffer(buffer))
+    bench.receive(mcast(0, tree(), 0), PacketBody::Buffer(buffer))
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_root_without_credits_keeps_the_buffer_until_the_last_child_has_it() {
 #[test]
 fn a_leaf_delivers_and_returns_the_credit_to_its_parent() {
     let mut bench = Bench::new(3, 7, 1);
-    let did = bench.receive(mcast(1, tree(), 0), Body::Buffer(200));
+    let did = bench.receive(mcast(1, tree(), 0), PacketBody::Buffer(200));
     assert_eq!(did, [delivered(200, tree())]);
     let delivery = bench.take();
     assert_eq!(delivery.origin(), 0, "sent by the root, over rank 1");

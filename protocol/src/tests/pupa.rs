@@ -2,7 +2,7 @@
 
 use super::recorder::*;
 use crate::tree::Shape;
-use crate::{Body, Congestion, Contradiction, Preset, Pupa, SendBuffers, Settings, Timer};
+use crate::{Congestion, Contradiction, PacketBody, Preset, Pupa, SendBuffers, Settings, Timer};
 use Did::{Free, Transmit};
 use weft_wire::{GroupId, Header, Rank, Tag};
 
@@ -50,7 +50,7 @@ fn with_room(header: Header, room: u16) -> Header {
 }
 
 fn tells(to: u16, header: Header) -> Did {
-    Transmit(Rank(to), header, Body::Empty)
+    Transmit(Rank(to), header, PacketBody::Empty)
 }
 
 fn packet(number: u32) -> Did {
@@ -63,7 +63,7 @@ fn asking_packet(number: u32) -> Did {
 
 fn receive(bench: &mut Bench, number: u32, asks: bool) -> Vec<Did> {
     let header = Header { asks, ..numbered(ucast(1, 0), number, 0) };
-    bench.receive(header, Body::Buffer(200 + u64::from(number)))
+    bench.receive(header, PacketBody::Buffer(200 + u64::from(number)))
 }
 
 fn accepted(number: u64) -> Did {
@@ -76,9 +76,9 @@ fn a_sender_asks_from_the_low_mark_until_the_high_one() {
     assert_eq!(bench.unicast(1, 90), [packet(0)]);
     assert_eq!(bench.unicast(1, 91), [packet(1)]);
     assert_eq!(bench.unicast(1, 92), [asking_packet(2)]);
-    assert_eq!(bench.receive(acknowledge(1, 1), Body::Empty), [Free(90)]);
+    assert_eq!(bench.receive(acknowledge(1, 1), PacketBody::Empty), [Free(90)]);
     assert_eq!(bench.unicast(1, 93), [asking_packet(3)]);
-    assert_eq!(bench.receive(acknowledge(1, 4), Body::Empty), [91, 92, 93].map(Free));
+    assert_eq!(bench.receive(acknowledge(1, 4), PacketBody::Empty), [91, 92, 93].map(Free));
     assert_eq!(bench.unicast(1, 94), [packet(4)]);
     assert!(!bench.ni.is_flushed());
 }
@@ -120,7 +120,7 @@ fn packets_take_send_buffers_by_their_size_and_multicasts_once() {
     assert_eq!(asking_of(&bench.unicast(1, 90)), 0);
     assert_eq!(asking_of(&bench.unicast(1, 91)), 0);
     assert_eq!(asking_of(&bench.unicast(1, 92)), 1);
-    assert_eq!(bench.receive(acknowledge(1, 3), Body::Empty), [90, 91, 92].map(Free));
+    assert_eq!(bench.receive(acknowledge(1, 3), PacketBody::Empty), [90, 91, 92].map(Free));
     assert_eq!(asking_of(&bench.unicast(1, 93)), 0, "all are free again");
     // What has room in the FIFO takes none.
     let mut bench = sized(8, 4);
@@ -130,7 +130,7 @@ fn packets_take_send_buffers_by_their_size_and_multicasts_once() {
     let mut bench = sized(0, 4);
     assert_eq!(asking_of(&bench.multicast(GroupId::ALL, 90)), 0);
     assert_eq!(asking_of(&bench.unicast(1, 91)), 0);
-    assert_eq!(bench.receive(acknowledge(1, 2), Body::Empty), [Free(91)]);
+    assert_eq!(bench.receive(acknowledge(1, 2), PacketBody::Empty), [Free(91)]);
     assert_eq!(asking_of(&bench.unicast(1, 92)), 0);
     assert!(asking_of(&bench.unicast(1, 93)) > 0, "the other has not acknowledged");
 }
@@ -168,7 +168,7 @@ fn a_receiver_answers_when_asked_and_else_takes_its_time() {
     assert_eq!(receive(&mut bench, 1, true), [accepted(1), tells(1, acknowledge(0, 2))]);
     assert_eq!(receive(&mut bench, 1, true), [tells(1, acknowledge(0, 2)), Free(201)]);
     let request = asking(acknowledge(1, 0));
-    assert_eq!(bench.receive(request, Body::Empty), [tells(1, acknowledge(0, 2))]);
+    assert_eq!(bench.receive(request, PacketBody::Empty), [tells(1, acknowledge(0, 2))]);
     bench.release_first();
     bench.release_first();
     receive(&mut bench, 2, false);
@@ -197,7 +197,7 @@ fn a_receiver_without_buffers_stops_its_sender_and_lets_it_go_on() {
     let stopped = [Free(202), tells(1, with_room(nack(0, 2), 0))];
     assert_eq!(receive(&mut bench, 2, false), stopped);
     assert_eq!(receive(&mut bench, 3, false), [Free(203)], "its sender was told");
-    let other = bench.receive(numbered(ucast(2, 0), 0, 0), Body::Buffer(300));
+    let other = bench.receive(numbered(ucast(2, 0), 0, 0), PacketBody::Buffer(300));
     assert_eq!(other, [delivered(300, unicast_tree(2))], "who has a buffer of its own");
     assert_eq!(bench.release_first(), [Free(200), tells(1, nack(0, 2))]);
     let counters = bench.ni.counters();
@@ -209,12 +209,12 @@ fn a_stopped_sender_sends_what_there_is_room_for() {
     let mut bench = bench(0);
     (90..93).for_each(|buffer| drop(bench.unicast(1, buffer)));
     let stop = with_room(nack(1, 1), 0);
-    assert_eq!(bench.receive(stop, Body::Empty), [Free(90)]);
+    assert_eq!(bench.receive(stop, PacketBody::Empty), [Free(90)]);
     assert_eq!(bench.unicast(1, 93), [], "no credit");
     assert_eq!(bench.ni.observe().outgoing(Rank(1)), (0, 1));
     let room = with_room(acknowledge(1, 1), 1);
-    assert_eq!(bench.receive(room, Body::Empty), [asking_packet(1)]);
-    let did = bench.receive(acknowledge(1, 2), Body::Empty);
+    assert_eq!(bench.receive(room, PacketBody::Empty), [asking_packet(1)]);
+    let did = bench.receive(acknowledge(1, 2), PacketBody::Empty);
     assert_eq!(did, [Free(91), asking_packet(2), packet(3)], "without limit");
 }
 
@@ -222,12 +222,12 @@ fn a_stopped_sender_sends_what_there_is_room_for() {
 fn who_waits_for_room_asks_for_it() {
     let mut bench = bench(0);
     bench.unicast(1, 90);
-    bench.receive(with_room(acknowledge(1, 1), 0), Body::Empty);
+    bench.receive(with_room(acknowledge(1, 1), 0), PacketBody::Empty);
     assert_eq!(bench.unicast(1, 91), []);
     assert_eq!(bench.ni.next_deadline(), Some((RETRANSMIT, Timer::Retransmit)));
     assert_eq!(bench.advance(RETRANSMIT), [tells(1, asking(acknowledge(0, 0)))]);
     assert_eq!(bench.advance(2 * RETRANSMIT), [tells(1, asking(acknowledge(0, 0)))]);
-    assert_eq!(bench.receive(acknowledge(1, 1), Body::Empty), [packet(1)]);
+    assert_eq!(bench.receive(acknowledge(1, 1), PacketBody::Empty), [packet(1)]);
 }
 
 #[test]
@@ -239,13 +239,13 @@ fn a_time_out_sends_one_packet_and_the_rest_follows_from_the_answer() {
         bench
     };
     let rest = [Free(90), packet(1), asking_packet(2)];
-    assert_eq!(sender().receive(acknowledge(1, 1), Body::Empty), rest, "nothing had come");
+    assert_eq!(sender().receive(acknowledge(1, 1), PacketBody::Empty), rest, "nothing had come");
     let rest = [Free(90), Free(91)];
-    assert_eq!(sender().receive(acknowledge(1, 2), Body::Empty), rest, "the others come too");
+    assert_eq!(sender().receive(acknowledge(1, 2), PacketBody::Empty), rest, "the others come too");
     // All have come, and wait for something else there: nothing is sent again.
     let mut patient = sender();
     let all = Header { sequence: 3, ..acknowledge(1, 0) };
-    assert_eq!(patient.receive(all, Body::Empty), []);
+    assert_eq!(patient.receive(all, PacketBody::Empty), []);
     let request = tells(1, asking(acknowledge(0, 0)));
     assert_eq!(patient.advance(9 * RETRANSMIT), [request]);
 }
@@ -265,7 +265,7 @@ fn between_lossless_peers_there_are_credits_whatever_the_preset() {
         assert_eq!(did, [sent(1, ucast(0, 0), 92), Free(92)]);
         assert!(bench.ni.is_flushed());
         assert_eq!(bench.ni.next_deadline(), None);
-        let numbered = bench.try_receive(acknowledge(1, 0), Body::Empty);
+        let numbered = bench.try_receive(acknowledge(1, 0), PacketBody::Empty);
         assert!(numbered.is_err(), "{preset}: nothing is acknowledged there");
     }
 }
@@ -288,7 +288,7 @@ fn a_multicast_buffer_is_kept_for_those_who_acknowledge() {
     let did = bench.multicast(weft_wire::GroupId::ALL, 90);
     assert_eq!(did, [sent(1, mcast(0, tree, 0), 90), sent(2, mcast(0, tree, 0), 90)]);
     assert_eq!(bench.receive_credits(1, 1), []);
-    assert_eq!(bench.receive(acknowledge(2, 1), Body::Empty), [Free(90)]);
+    assert_eq!(bench.receive(acknowledge(2, 1), PacketBody::Empty), [Free(90)]);
     assert!(bench.ni.observe().is_idle());
 }
 
@@ -315,7 +315,7 @@ fn heartbeats_do_not_put_off_what_has_to_be_sent_again() {
     // The peer says that it lives more often than the longest wait, and nothing else.
     for beat in 1..=1000 {
         again += bench.advance(beat * RETRANSMIT).len();
-        bench.receive(acknowledge(1, 0), Body::Empty);
+        bench.receive(acknowledge(1, 0), PacketBody::Empty);
     }
     // The wait doubles six times.
     assert!((1000 / 64..1000 / 32).contains(&again), "{again} times");
@@ -347,9 +347,9 @@ fn no_more_packets_leave_than_the_network_has_room_for() {
     let mut bench = congested();
     assert_eq!(send(&mut bench, 30), [0, 1, 2, 3]);
     // All four arrive, and four more may be under way beside four.
-    let did = bench.receive(acknowledge(1, 4), Body::Empty);
+    let did = bench.receive(acknowledge(1, 4), PacketBody::Empty);
     assert_eq!(numbers_of(&did), (4..12).collect::<Vec<_>>());
-    let did = bench.receive(acknowledge(1, 12), Body::Empty);
+    let did = bench.receive(acknowledge(1, 12), PacketBody::Empty);
     assert_eq!(numbers_of(&did), (12..28).collect::<Vec<_>>());
 }
 
@@ -357,15 +357,15 @@ fn no_more_packets_leave_than_the_network_has_room_for() {
 fn after_a_loss_fewer_are_under_way_and_as_many_are_sent_again() {
     let mut bench = congested();
     send(&mut bench, 30);
-    bench.receive(acknowledge(1, 4), Body::Empty);
-    bench.receive(acknowledge(1, 12), Body::Empty);
+    bench.receive(acknowledge(1, 4), PacketBody::Empty);
+    bench.receive(acknowledge(1, 12), PacketBody::Empty);
     // Of 12 to 27 the first is missing: 7/10 of these 16.
-    let did = bench.receive(nack(1, 12), Body::Empty);
+    let did = bench.receive(nack(1, 12), PacketBody::Empty);
     assert_eq!(numbers_of(&did), (12..23).collect::<Vec<_>>());
     // Each acknowledgement makes room, and the window grows once all of it has come.
-    let did = bench.receive(acknowledge(1, 17), Body::Empty);
+    let did = bench.receive(acknowledge(1, 17), PacketBody::Empty);
     assert_eq!(numbers_of(&did), (23..28).collect::<Vec<_>>());
-    let did = bench.receive(acknowledge(1, 28), Body::Empty);
+    let did = bench.receive(acknowledge(1, 28), PacketBody::Empty);
     assert_eq!(numbers_of(&did), [28, 29]);
 }
 
@@ -373,10 +373,10 @@ fn after_a_loss_fewer_are_under_way_and_as_many_are_sent_again() {
 fn a_receiver_without_buffers_is_no_congestion() {
     let mut bench = congested();
     send(&mut bench, 30);
-    bench.receive(acknowledge(1, 4), Body::Empty);
-    let did = bench.receive(with_room(nack(1, 4), 0), Body::Empty);
+    bench.receive(acknowledge(1, 4), PacketBody::Empty);
+    let did = bench.receive(with_room(nack(1, 4), 0), PacketBody::Empty);
     assert_eq!(numbers_of(&did), []);
-    let did = bench.receive(acknowledge(1, 4), Body::Empty);
+    let did = bench.receive(acknowledge(1, 4), PacketBody::Empty);
     assert_eq!(numbers_of(&did), (4..12).collect::<Vec<_>>());
 }
 
@@ -419,11 +419,11 @@ fn a_packet_follows_those_before_it() {
     let (deadline, _) = bench.ni.next_deadline().unwrap();
     bench.advance(deadline);
     assert_eq!(bench.out.follows, [Taken, Earlier, Lost]);
-    bench.receive(acknowledge(1, 1), Body::Empty);
+    bench.receive(acknowledge(1, 1), PacketBody::Empty);
     bench.unicast(1, 92);
-    bench.receive(acknowledge(1, 3), Body::Empty);
+    bench.receive(acknowledge(1, 3), PacketBody::Empty);
     bench.unicast(1, 93);
     assert_eq!(bench.out.follows.last(), Some(&Taken), "all before it was taken");
-    bench.receive(asking(acknowledge(1, 3)), Body::Empty);
+    bench.receive(asking(acknowledge(1, 3)), PacketBody::Empty);
     assert_eq!(bench.out.follows.last(), Some(&Nothing), "an acknowledgement overtakes");
 }

@@ -1,7 +1,7 @@
 //! One NI whose actions are written down.
 
 use crate::tree::Shape;
-use crate::{Actions, Body, Deferred, Delivery, Ni, Preset, Settings, Violation};
+use crate::{Actions, Deferred, Delivery, Ni, PacketBody, Preset, Settings, Violation};
 use std::collections::VecDeque;
 use weft_wire::{Atomic, Follows, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
@@ -11,7 +11,7 @@ pub const SIZE: u16 = 8;
 /// One action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Did {
-    Transmit(Rank, Header, Body<u64>),
+    Transmit(Rank, Header, PacketBody<u64>),
     Deliver { buffer: u64, size: u16, tree: TreeId, reinject: bool },
     Defer(Tag),
     Free(u64),
@@ -34,7 +34,7 @@ pub struct Recorder {
 }
 
 impl Actions<u64> for Recorder {
-    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
+    fn transmit(&mut self, to: Rank, header: &Header, body: &PacketBody<u64>) {
         // Said to the link, and to nobody else.
         self.follows.push(header.follows);
         let header = Header { follows: Follows::Nothing, ..*header };
@@ -153,7 +153,11 @@ impl Bench {
         self.did()
     }
 
-    pub fn try_receive(&mut self, header: Header, body: Body<u64>) -> Result<Vec<Did>, Violation> {
+    pub fn try_receive(
+        &mut self,
+        header: Header,
+        body: PacketBody<u64>,
+    ) -> Result<Vec<Did>, Violation> {
         self.ni.received(&header, body, &mut self.out)?;
         Ok(self.did())
     }
@@ -162,7 +166,7 @@ impl Bench {
     pub fn try_receive_the_long_way(
         &mut self,
         header: Header,
-        body: Body<u64>,
+        body: PacketBody<u64>,
     ) -> Result<Vec<Did>, Violation> {
         self.ni.router.received_other(&header, body, &mut self.out)?;
         Ok(self.did())
@@ -178,16 +182,16 @@ impl Bench {
         self.out.delivered.len()
     }
 
-    pub fn receive(&mut self, header: Header, body: Body<u64>) -> Vec<Did> {
+    pub fn receive(&mut self, header: Header, body: PacketBody<u64>) -> Vec<Did> {
         self.try_receive(header, body).expect("a correct peer sends this")
     }
 
     pub fn receive_unicast(&mut self, from: u16, buffer: u64, credits: u16) -> Vec<Did> {
-        self.receive(ucast(from, credits), Body::Buffer(buffer))
+        self.receive(ucast(from, credits), PacketBody::Buffer(buffer))
     }
 
     pub fn receive_credits(&mut self, from: u16, credits: u16) -> Vec<Did> {
-        self.receive(credit(from, credits), Body::Empty)
+        self.receive(credit(from, credits), PacketBody::Empty)
     }
 
     /// The next group, and what came early for it.
@@ -272,11 +276,11 @@ pub fn fa_reply(from: u16, credits: u16) -> Header {
 }
 
 pub fn sent(to: u16, header: Header, buffer: u64) -> Did {
-    Did::Transmit(Rank(to), header, Body::Buffer(buffer))
+    Did::Transmit(Rank(to), header, PacketBody::Buffer(buffer))
 }
 
 pub fn sent_credits(from: u16, to: u16, credits: u16) -> Did {
-    Did::Transmit(Rank(to), credit(from, credits), Body::Empty)
+    Did::Transmit(Rank(to), credit(from, credits), PacketBody::Empty)
 }
 
 pub fn delivered(buffer: u64, tree: TreeId) -> Did {

@@ -2,7 +2,7 @@
 
 use super::recorder::*;
 use crate::tree::Shape;
-use crate::{Body, Recovery, Settings, Timer, Violation};
+use crate::{PacketBody, Recovery, Settings, Timer, Violation};
 use Did::{Free, Transmit};
 use weft_wire::{Atomic, Channel, GroupId, Header, Rank, Tag};
 
@@ -21,7 +21,7 @@ fn clear(from: u16, channel: u16) -> Header {
 }
 
 fn sent_clear(from: u16, to: u16, channel: u16) -> Did {
-    Transmit(Rank(to), clear(from, channel), Body::Empty)
+    Transmit(Rank(to), clear(from, channel), PacketBody::Empty)
 }
 
 #[test]
@@ -43,14 +43,14 @@ fn when_the_channel_is_clear_the_next_queue_in_turn_is_served() {
         bench.unicast(to, buffer);
     }
     assert_eq!(
-        bench.receive(clear(2, 1), Body::Empty),
+        bench.receive(clear(2, 1), PacketBody::Empty),
         [sent(3, on(1, ucast(1, 0)), 94), Free(94)]
     );
     assert_eq!(
-        bench.receive(clear(3, 1), Body::Empty),
+        bench.receive(clear(3, 1), PacketBody::Empty),
         [sent(2, on(1, ucast(1, 0)), 92), Free(92)]
     );
-    assert_eq!(bench.receive(clear(2, 1), Body::Empty), []);
+    assert_eq!(bench.receive(clear(2, 1), PacketBody::Empty), []);
     assert_eq!(bench.ni.observe().channels().count(), 0);
 }
 
@@ -58,7 +58,7 @@ fn when_the_channel_is_clear_the_next_queue_in_turn_is_served() {
 fn a_packet_on_a_channel_needs_no_credit_and_its_release_clears_the_channel() {
     let mut bench = bench(2, Recovery::AtOnce);
     bench.receive_unicast(1, 200, 0);
-    let did = bench.receive(on(1, ucast(1, 0)), Body::Buffer(201));
+    let did = bench.receive(on(1, ucast(1, 0)), PacketBody::Buffer(201));
     assert_eq!(did, [delivered(201, unicast_tree(1))]);
     assert_eq!(bench.ni.observe().channels().collect::<Vec<_>>(), [Rank(1)]);
     // Whichever is released first clears the channel; the other gives the credit back.
@@ -71,15 +71,15 @@ fn a_recovery_is_extended_where_credits_are_out_and_not_where_there_are_some() {
     let tree = broadcast_tree(0);
     let mut bench = bench(1, Recovery::AtOnce);
     let arrived = on(3, mcast(0, tree, 0));
-    let did = bench.receive(arrived, Body::Buffer(200));
+    let did = bench.receive(arrived, PacketBody::Buffer(200));
     assert_eq!(did, [delivered(200, tree), sent(2, mcast(1, tree, 0), 200)]);
     let first = bench.take();
     assert_eq!(bench.release(first), [Free(200), sent_clear(1, 0, 3)]);
 
-    let did = bench.receive(arrived, Body::Buffer(201));
+    let did = bench.receive(arrived, PacketBody::Buffer(201));
     assert_eq!(did, [delivered(201, tree), sent(2, on(3, mcast(1, tree, 0)), 201)]);
     assert_eq!(bench.release_first(), [Free(201)], "the child's part is not clear");
-    assert_eq!(bench.receive(clear(2, 3), Body::Empty), [sent_clear(1, 0, 3)]);
+    assert_eq!(bench.receive(clear(2, 3), PacketBody::Empty), [sent_clear(1, 0, 3)]);
 }
 
 #[test]
@@ -90,8 +90,8 @@ fn a_recovery_is_extended_by_the_oldest_packet_of_its_tree() {
     bench.unicast(3, 91);
     bench.unicast(3, 92);
     // Its own recovery goes on, so what cannot leave waits.
-    assert_eq!(bench.receive(mcast(0, tree, 0), Body::Buffer(200)), [delivered(200, tree)]);
-    let did = bench.receive(on(0, mcast(0, tree, 0)), Body::Buffer(201));
+    assert_eq!(bench.receive(mcast(0, tree, 0), PacketBody::Buffer(200)), [delivered(200, tree)]);
+    let did = bench.receive(on(0, mcast(0, tree, 0)), PacketBody::Buffer(201));
     assert_eq!(did, [delivered(201, tree), sent(2, on(0, mcast(1, tree, 0)), 200)]);
     assert_eq!(bench.receive_credits(2, 1), [sent(2, mcast(1, tree, 0), 201)]);
 }
@@ -101,15 +101,15 @@ fn a_fetch_and_add_is_recovered_too() {
     let mut asker = bench(1, Recovery::AtOnce);
     asker.unicast(2, 90);
     let did = asker.fetch_and_add(2, 5, 7);
-    let body = Body::Atomic { variable: 5, operation: Atomic::Add(7) };
+    let body = PacketBody::Atomic { variable: 5, operation: Atomic::Add(7) };
     assert_eq!(did, [Transmit(Rank(2), on(1, fa_request(1, 0)), body)]);
     let mut home = bench(2, Recovery::AtOnce);
     home.receive_unicast(1, 200, 0);
     let did = home.receive(on(1, fa_request(1, 0)), body);
-    let reply = Transmit(Rank(1), fa_reply(2, 0), Body::Fetched(0));
+    let reply = Transmit(Rank(1), fa_reply(2, 0), PacketBody::Fetched(0));
     assert_eq!(did, [sent_clear(2, 1, 1), reply]);
-    assert_eq!(asker.receive(clear(2, 1), Body::Empty), []);
-    assert_eq!(asker.receive(fa_reply(2, 0), Body::Fetched(0)), [Did::Fetched(0)]);
+    assert_eq!(asker.receive(clear(2, 1), PacketBody::Empty), []);
+    assert_eq!(asker.receive(fa_reply(2, 0), PacketBody::Fetched(0)), [Did::Fetched(0)]);
 }
 
 #[test]
@@ -134,13 +134,13 @@ fn channels_that_nobody_opened_are_refused() {
     let tree = broadcast_tree(0);
     let violation = |from, owner| Err(Violation::Channel(Rank(from), Channel(Some(Rank(owner)))));
     let mut bench = bench(1, Recovery::AtOnce);
-    assert_eq!(bench.try_receive(on(1, mcast(0, tree, 0)), Body::Buffer(1)), violation(0, 1));
-    assert_eq!(bench.try_receive(on(9, mcast(0, tree, 0)), Body::Buffer(1)), violation(0, 9));
-    assert_eq!(bench.try_receive(clear(2, 3), Body::Empty), violation(2, 3));
-    assert_eq!(bench.try_receive(on(3, credit(0, 0)), Body::Empty), violation(0, 3));
-    bench.receive(on(3, mcast(0, tree, 0)), Body::Buffer(200));
-    assert_eq!(bench.try_receive(on(3, mcast(0, tree, 0)), Body::Buffer(1)), violation(0, 3));
-    assert_eq!(bench.try_receive(clear(2, 3), Body::Empty), violation(2, 3));
+    assert_eq!(bench.try_receive(on(1, mcast(0, tree, 0)), PacketBody::Buffer(1)), violation(0, 1));
+    assert_eq!(bench.try_receive(on(9, mcast(0, tree, 0)), PacketBody::Buffer(1)), violation(0, 9));
+    assert_eq!(bench.try_receive(clear(2, 3), PacketBody::Empty), violation(2, 3));
+    assert_eq!(bench.try_receive(on(3, credit(0, 0)), PacketBody::Empty), violation(0, 3));
+    bench.receive(on(3, mcast(0, tree, 0)), PacketBody::Buffer(200));
+    assert_eq!(bench.try_receive(on(3, mcast(0, tree, 0)), PacketBody::Buffer(1)), violation(0, 3));
+    assert_eq!(bench.try_receive(clear(2, 3), PacketBody::Empty), violation(2, 3));
 }
 
 #[test]
@@ -153,6 +153,6 @@ fn a_multicast_waits_for_every_child_s_part() {
     let first = sent(1, on(0, mcast(0, tree, 0)), 91);
     assert_eq!(root.multicast(GroupId::ALL, 91), [first]);
     assert_eq!(root.receive_credits(2, 1), [sent(2, mcast(0, tree, 0), 91), Free(91)]);
-    assert_eq!(root.receive(clear(1, 0), Body::Empty), []);
+    assert_eq!(root.receive(clear(1, 0), PacketBody::Empty), []);
     assert!(root.ni.observe().is_idle());
 }

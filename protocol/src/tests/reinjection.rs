@@ -2,7 +2,7 @@
 
 use super::recorder::*;
 use crate::tree::Shape;
-use crate::{Body, Preset};
+use crate::{PacketBody, Preset};
 use Did::Free;
 use weft_wire::GroupId;
 
@@ -15,7 +15,7 @@ fn tree() -> weft_wire::TreeId {
 }
 
 fn receive_from_parent(bench: &mut Bench, buffer: u64) -> Vec<Did> {
-    bench.receive(mcast(0, tree(), 0), Body::Buffer(buffer))
+    bench.receive(mcast(0, tree(), 0), PacketBody::Buffer(buffer))
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_released_packet_stays_until_its_blocked_reinjections_have_left_and_its_cred
 #[test]
 fn leaves_and_unicasts_have_nothing_to_reinject() {
     let mut leaf = bench(3, 1);
-    let did = leaf.receive(mcast(1, tree(), 0), Body::Buffer(200));
+    let did = leaf.receive(mcast(1, tree(), 0), PacketBody::Buffer(200));
     assert_eq!(did, [delivered(200, tree())]);
     assert_eq!(leaf.receive_unicast(2, 201, 0), [delivered(201, unicast_tree(2))]);
 }

@@ -2,11 +2,11 @@
 
 use super::recorder::*;
 use crate::tree::Shape;
-use crate::{Body, Preset, Violation};
+use crate::{PacketBody, Preset, Violation};
 use weft_wire::{Atomic, GroupId, Header, Rank, Tag, TreeId};
 
 /// Asserts that `bench` refuses the packet as `expected` and is as it was before.
-fn refuses(bench: &mut Bench, header: Header, body: Body<u64>, expected: Violation) {
+fn refuses(bench: &mut Bench, header: Header, body: PacketBody<u64>, expected: Violation) {
     let before = bench.state();
     assert_eq!(bench.try_receive(header, body), Err(expected), "{header:?}");
     assert_eq!(bench.state(), before, "{expected:?} left a trace");
@@ -30,8 +30,8 @@ fn source() {
     let mut bench = busy();
     for from in [0, 4, u16::MAX] {
         let (header, violation) = (ucast(from, 0), Violation::Source(Rank(from)));
-        refuses(&mut bench, header, Body::Buffer(202), violation);
-        refuses(&mut bench, credit(from, 1), Body::Empty, violation);
+        refuses(&mut bench, header, PacketBody::Buffer(202), violation);
+        refuses(&mut bench, credit(from, 1), PacketBody::Empty, violation);
     }
 }
 
@@ -40,22 +40,22 @@ fn credits_never_spent() {
     let mut bench = busy();
     let violation = Violation::Credits(Rank(1));
     for credits in [2, u16::MAX] {
-        refuses(&mut bench, credit(1, credits), Body::Empty, violation);
+        refuses(&mut bench, credit(1, credits), PacketBody::Empty, violation);
     }
     let violation = Violation::Credits(Rank(3));
-    refuses(&mut bench, ucast(3, 1), Body::Buffer(202), violation);
-    refuses(&mut bench, mcast(3, broadcast_tree(3), 1), Body::Buffer(202), violation);
-    let asks = Body::Atomic { variable: 0, operation: Atomic::Add(1) };
+    refuses(&mut bench, ucast(3, 1), PacketBody::Buffer(202), violation);
+    refuses(&mut bench, mcast(3, broadcast_tree(3), 1), PacketBody::Buffer(202), violation);
+    let asks = PacketBody::Atomic { variable: 0, operation: Atomic::Add(1) };
     refuses(&mut bench, fa_request(3, 1), asks, violation);
     bench.receive_credits(1, 1);
-    refuses(&mut bench, credit(1, 1), Body::Empty, Violation::Credits(Rank(1)));
+    refuses(&mut bench, credit(1, 1), PacketBody::Empty, Violation::Credits(Rank(1)));
 }
 
 #[test]
 fn credits_never_spent_on_an_answer_that_was_asked_for() {
     let mut bench = Bench::new(0, 2, 1);
     bench.fetch_and_add(1, 0, 1);
-    refuses(&mut bench, fa_reply(1, 2), Body::Fetched(0), Violation::Credits(Rank(1)));
+    refuses(&mut bench, fa_reply(1, 2), PacketBody::Fetched(0), Violation::Credits(Rank(1)));
     assert!(bench.ni.observe().is_fetching());
 }
 
@@ -65,9 +65,9 @@ fn window() {
     bench.receive_unicast(3, 200, 0);
     bench.receive_unicast(3, 201, 0);
     let violation = Violation::Window(Rank(3));
-    refuses(&mut bench, ucast(3, 0), Body::Buffer(202), violation);
-    refuses(&mut bench, mcast(3, broadcast_tree(3), 0), Body::Buffer(202), violation);
-    let asks = Body::Atomic { variable: 0, operation: Atomic::Add(1) };
+    refuses(&mut bench, ucast(3, 0), PacketBody::Buffer(202), violation);
+    refuses(&mut bench, mcast(3, broadcast_tree(3), 0), PacketBody::Buffer(202), violation);
+    let asks = PacketBody::Atomic { variable: 0, operation: Atomic::Add(1) };
     refuses(&mut bench, fa_request(3, 0), asks, violation);
 }
 
@@ -80,7 +80,7 @@ fn window_counts_owed_credits() {
     }
     bench.release_first();
     assert_eq!(bench.ni.observe().incoming(1.into()), (3, 1));
-    refuses(&mut bench, ucast(1, 0), Body::Buffer(204), Violation::Window(Rank(1)));
+    refuses(&mut bench, ucast(1, 0), PacketBody::Buffer(204), Violation::Window(Rank(1)));
 }
 
 /// The credits on a refused packet are refused with it: were they kept, a packet would wait
@@ -91,18 +91,18 @@ fn window_with_good_credits() {
     bench.receive_unicast(1, 200, 0);
     bench.unicast(1, 100);
     bench.unicast(1, 101);
-    refuses(&mut bench, ucast(1, 1), Body::Buffer(201), Violation::Window(Rank(1)));
+    refuses(&mut bench, ucast(1, 1), PacketBody::Buffer(201), Violation::Window(Rank(1)));
     assert_eq!(bench.unicast(1, 102), [], "a third packet waits behind the second");
 }
 
 #[test]
 fn tree_of_a_unicast() {
     let mut bench = busy();
-    let asks = Body::Atomic { variable: 0, operation: Atomic::Add(1) };
+    let asks = PacketBody::Atomic { variable: 0, operation: Atomic::Add(1) };
     for tree in [unicast_tree(2), unicast_tree(0), broadcast_tree(3)] {
         let violation = Violation::Tree(Rank(3), tree);
         let header = Header { tree, ..ucast(3, 0) };
-        refuses(&mut bench, header, Body::Buffer(202), violation);
+        refuses(&mut bench, header, PacketBody::Buffer(202), violation);
         refuses(&mut bench, Header { tree, ..fa_request(3, 0) }, asks, violation);
     }
 }
@@ -124,19 +124,19 @@ fn tree_of_a_multicast() {
     ];
     for (from, tree) in wrong {
         let violation = Violation::Tree(Rank(from), tree);
-        refuses(&mut bench, mcast(from, tree, 0), Body::Buffer(202), violation);
+        refuses(&mut bench, mcast(from, tree, 0), PacketBody::Buffer(202), violation);
     }
-    assert!(bench.try_receive(mcast(3, broadcast_tree(2), 0), Body::Buffer(202)).is_ok());
+    assert!(bench.try_receive(mcast(3, broadcast_tree(2), 0), PacketBody::Buffer(202)).is_ok());
 }
 
 #[test]
 fn body() {
     let mut bench = busy();
     let bodies = [
-        Body::Buffer(202),
-        Body::Atomic { variable: 0, operation: Atomic::Add(1) },
-        Body::Fetched(0),
-        Body::Empty,
+        PacketBody::Buffer(202),
+        PacketBody::Atomic { variable: 0, operation: Atomic::Add(1) },
+        PacketBody::Fetched(0),
+        PacketBody::Empty,
     ];
     let right = [
         (Tag::Ucast, 0),
@@ -158,7 +158,7 @@ fn body() {
 fn an_operation_that_does_not_exist() {
     let mut bench = busy();
     for first in [8 << 16, u64::MAX] {
-        let asks = Body::Unknown(first);
+        let asks = PacketBody::Unknown(first);
         refuses(&mut bench, fa_request(3, 0), asks, Violation::Operation(Rank(3), first));
     }
 }
@@ -169,7 +169,7 @@ fn an_operation_with_the_words_of_another() {
     let long = Atomic::CompareSwap { expected: 0, new: 1 };
     for (operation, size) in [(long, 0), (long, 16), (Atomic::Swap(1), 24), (Atomic::Add(1), 8)] {
         let header = Header { size, ..fa_request(3, 0) };
-        let asks = Body::Atomic { variable: 0, operation };
+        let asks = PacketBody::Atomic { variable: 0, operation };
         refuses(&mut bench, header, asks, Violation::Body(Rank(3), Tag::FaRequest));
     }
 }
@@ -177,10 +177,10 @@ fn an_operation_with_the_words_of_another() {
 #[test]
 fn an_answer_to_nothing() {
     let mut bench = busy();
-    refuses(&mut bench, fa_reply(1, 0), Body::Fetched(0), Violation::Unasked(Rank(1)));
+    refuses(&mut bench, fa_reply(1, 0), PacketBody::Fetched(0), Violation::Unasked(Rank(1)));
     bench.fetch_and_add(3, 0, 1);
-    bench.receive(fa_reply(3, 1), Body::Fetched(0));
-    refuses(&mut bench, fa_reply(3, 0), Body::Fetched(0), Violation::Unasked(Rank(3)));
+    bench.receive(fa_reply(3, 1), PacketBody::Fetched(0));
+    refuses(&mut bench, fa_reply(3, 0), PacketBody::Fetched(0), Violation::Unasked(Rank(3)));
 }
 
 /// If it were taken for the answer, the true answer would be refused as nobody's.
@@ -188,8 +188,8 @@ fn an_answer_to_nothing() {
 fn an_answer_from_somebody_else() {
     let mut bench = busy();
     bench.fetch_and_add(3, 0, 1);
-    refuses(&mut bench, fa_reply(1, 0), Body::Fetched(9), Violation::Unasked(Rank(1)));
-    assert_eq!(bench.receive(fa_reply(3, 1), Body::Fetched(5)), [Did::Fetched(5)]);
+    refuses(&mut bench, fa_reply(1, 0), PacketBody::Fetched(9), Violation::Unasked(Rank(1)));
+    assert_eq!(bench.receive(fa_reply(3, 1), PacketBody::Fetched(5)), [Did::Fetched(5)]);
 }
 
 /// If it were taken for the answer, a second request could be queued behind the first, and a third.
@@ -197,9 +197,9 @@ fn an_answer_from_somebody_else() {
 fn an_answer_before_the_question_left() {
     let mut bench = busy();
     assert_eq!(bench.fetch_and_add(2, 0, 1), [], "blocked");
-    refuses(&mut bench, fa_reply(2, 1), Body::Fetched(9), Violation::Unasked(Rank(2)));
+    refuses(&mut bench, fa_reply(2, 1), PacketBody::Fetched(9), Violation::Unasked(Rank(2)));
     bench.receive_credits(2, 2);
-    assert_eq!(bench.receive(fa_reply(2, 0), Body::Fetched(5)), [Did::Fetched(5)]);
+    assert_eq!(bench.receive(fa_reply(2, 0), PacketBody::Fetched(5)), [Did::Fetched(5)]);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_protocol_that_no_careful_preset_runs() {
         let mut bench = Bench::with(0, 4, 2, preset, Shape::Binary);
         let header = Header::new(Tag::ChannelClear, Rank(3), unicast_tree(3), 0);
         let violation = Violation::Unsupported(Rank(3), Tag::ChannelClear);
-        refuses(&mut bench, header, Body::Empty, violation);
+        refuses(&mut bench, header, PacketBody::Empty, violation);
     }
 }
 

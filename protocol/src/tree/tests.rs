@@ -6,12 +6,12 @@ fn ranks(numbers: &[u16]) -> Vec<Rank> {
 }
 
 /// The group of ranks `0..n` in a job of `n`.
-fn everyone(n: u16, shape: Shape) -> Group {
-    Group::new(&(0..n).map(Rank).collect::<Vec<_>>(), shape, usize::from(n)).unwrap()
+fn everyone(n: u16, shape: Shape) -> MulticastGroup {
+    MulticastGroup::new(&(0..n).map(Rank).collect::<Vec<_>>(), shape, usize::from(n)).unwrap()
 }
 
 /// All edges (parent, child) below `root`, breadth first.
-fn edges(group: &Group, root: Rank) -> Vec<(u16, u16)> {
+fn edges(group: &MulticastGroup, root: Rank) -> Vec<(u16, u16)> {
     let mut found: Vec<(u16, u16)> = Vec::new();
     let mut next = vec![root];
     while let Some(parent) = next.first().copied() {
@@ -25,7 +25,7 @@ fn edges(group: &Group, root: Rank) -> Vec<(u16, u16)> {
     found
 }
 
-fn assert_spans(group: &Group) {
+fn assert_spans(group: &MulticastGroup) {
     for &root in group.members() {
         let edges = edges(group, root);
         let mut reached: Vec<Rank> = edges.iter().map(|&(_, child)| Rank(child)).collect();
@@ -60,7 +60,7 @@ proptest! {
         n in 1usize..=20,
         shape in prop::sample::select(&Shape::ALL[..]),
     ) {
-        let group = Group::new(&ranks(&members[..n]), shape, 40).unwrap();
+        let group = MulticastGroup::new(&ranks(&members[..n]), shape, 40).unwrap();
         assert_spans(&group);
         let outsider = Rank(members[n]);
         prop_assert!(!group.contains(outsider));
@@ -139,7 +139,7 @@ fn the_relay_of_fig_5_6() {
 }
 
 /// Appendix A.1's condition to the letter, over all trees, with distances by ring.
-fn condition_by_definition(group: &Group, holds: fn(usize, usize) -> bool) -> bool {
+fn condition_by_definition(group: &MulticastGroup, holds: fn(usize, usize) -> bool) -> bool {
     let n = group.members().len();
     group.members().iter().all(|&root| {
         group.members().iter().all(|&member| {
@@ -171,7 +171,7 @@ fn which_shapes_satisfy_the_distance_condition() {
     }
 }
 
-fn hosts(numbers: &[u16], shape: Shape) -> Group {
+fn hosts(numbers: &[u16], shape: Shape) -> MulticastGroup {
     everyone(numbers.len() as u16, shape).on_hosts(numbers)
 }
 
@@ -186,7 +186,7 @@ fn trees_cross_to_each_host_once() {
     let group = hosts(&[0, 0, 1, 1, 2, 2, 3, 3], Shape::Binary);
     let from_0 = [(0, 2), (0, 4), (0, 1), (2, 6), (2, 3), (4, 5), (6, 7)];
     assert_eq!(edges(&group, Rank(0)), from_0);
-    let some = Group::new(&ranks(&[7, 3, 2, 4, 6]), Shape::Flat, 8).unwrap();
+    let some = MulticastGroup::new(&ranks(&[7, 3, 2, 4, 6]), Shape::Flat, 8).unwrap();
     let some = some.on_hosts(&[0, 0, 1, 1, 2, 2, 3, 3]);
     assert_eq!(edges(&some, Rank(2)), [(2, 4), (2, 7), (2, 3), (7, 6)]);
 }
@@ -212,7 +212,7 @@ proptest! {
         host_of in prop::collection::vec(0u16..12, 40),
         shape in prop::sample::select(&Shape::ALL[..]),
     ) {
-        let group = Group::new(&ranks(&members[..n]), shape, 40).unwrap().on_hosts(&host_of);
+        let group = MulticastGroup::new(&ranks(&members[..n]), shape, 40).unwrap().on_hosts(&host_of);
         assert_spans(&group);
         let outsider = Rank(members[n]);
         prop_assert_eq!(group.parent(outsider, group.members()[0]), None);
@@ -252,7 +252,8 @@ proptest! {
 
 #[test]
 fn what_is_not_a_group_says_why() {
-    let refused = |members: &[u16]| Group::new(&ranks(members), Shape::Binary, 4).unwrap_err();
+    let refused =
+        |members: &[u16]| MulticastGroup::new(&ranks(members), Shape::Binary, 4).unwrap_err();
     assert_eq!(refused(&[]), GroupError::Empty);
     assert_eq!(refused(&[0, 1, 0]), GroupError::Twice(Rank(0)));
     assert_eq!(refused(&[3, 4]), GroupError::OutsideJob { member: Rank(4), ranks: 4 });

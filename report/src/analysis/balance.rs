@@ -1,7 +1,7 @@
 //! Time of ranks and of spans, and how evenly work is divided.
 
 use super::names::Names;
-use super::states::{Life, State};
+use super::states::{Life, RankState};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use weft_trace::{RankTrace, Trace, What};
@@ -77,11 +77,11 @@ impl RankTime {
             host: trace.run.hosts.get(rank as usize).cloned().unwrap_or_default(),
             begin_ns: life.begin,
             end_ns: life.end,
-            computing_ns: states[State::Computing as usize],
-            waiting_ns: states[State::Waiting as usize],
-            asleep_ns: states[State::Asleep as usize],
-            handler_ns: states[State::Handler as usize],
-            lost_ns: states[State::Lost as usize],
+            computing_ns: states[RankState::Computing as usize],
+            waiting_ns: states[RankState::Waiting as usize],
+            asleep_ns: states[RankState::Asleep as usize],
+            handler_ns: states[RankState::Handler as usize],
+            lost_ns: states[RankState::Lost as usize],
             on_core_ns,
             run_delay_ns,
             waits: life.waits.len() as u64,
@@ -156,10 +156,10 @@ pub fn spans(lives: &[Life], names: &Names) -> Vec<SpanRow> {
         for (piece, time) in life.within(life.begin, life.end) {
             let row = rows.entry(piece.span).or_default();
             match piece.state {
-                State::Computing => row.computing_ns += time,
-                State::Waiting | State::Asleep => row.idle_ns += time,
-                State::Handler => row.handler_ns += time,
-                State::Lost => {}
+                RankState::Computing => row.computing_ns += time,
+                RankState::Waiting | RankState::Asleep => row.idle_ns += time,
+                RankState::Handler => row.handler_ns += time,
+                RankState::Lost => {}
             }
         }
     }
@@ -223,21 +223,21 @@ impl Utilization {
     /// Utilization of a run of this length.
     pub fn new(lives: &[Life], end: u64) -> Self {
         let bin = end.max(1) as f64 / Self::BINS as f64;
-        let mut bins = vec![vec![0.0; Self::BINS]; State::ALL.len()];
+        let mut bins = vec![vec![0.0; Self::BINS]; RankState::ALL.len()];
         for life in lives {
             for (piece, time) in life.within(life.begin, life.end) {
                 let of = &mut bins[piece.state as usize];
                 spread(of, piece.start as f64 / bin, (piece.start + time) as f64 / bin, 1.0);
             }
         }
-        let mut of = |state: State| std::mem::take(&mut bins[state as usize]);
+        let mut of = |state: RankState| std::mem::take(&mut bins[state as usize]);
         Utilization {
             bin_ns: bin,
-            computing: of(State::Computing),
-            waiting: of(State::Waiting),
-            asleep: of(State::Asleep),
-            handler: of(State::Handler),
-            lost: of(State::Lost),
+            computing: of(RankState::Computing),
+            waiting: of(RankState::Waiting),
+            asleep: of(RankState::Asleep),
+            handler: of(RankState::Handler),
+            lost: of(RankState::Lost),
         }
     }
 }

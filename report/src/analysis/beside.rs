@@ -2,7 +2,7 @@
 //! broadcasts, and copies between the memories of ranks.
 
 use super::names::Names;
-use super::states::{Life, State};
+use super::states::{Life, RankState};
 use super::times::Times;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -192,7 +192,7 @@ impl Beside {
                 rows.entry(*port).or_default().runs += runs;
             }
             let pieces = life.within(life.begin, life.end);
-            for (piece, time) in pieces.filter(|(piece, _)| piece.state == State::Handler) {
+            for (piece, time) in pieces.filter(|(piece, _)| piece.state == RankState::Handler) {
                 rows.entry(piece.port).or_default().ns += time;
             }
         }

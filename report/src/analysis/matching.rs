@@ -30,7 +30,7 @@ pub struct Match {
 
 /// Kind of packets that keep their order between two ranks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Kind {
+struct FlowKind {
     from: u32,
     to: u32,
     tag: u8,
@@ -43,7 +43,7 @@ struct Kind {
 /// One of the two events of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct End {
-    kind: Kind,
+    kind: FlowKind,
     is_received: bool,
     event: u32,
 }
@@ -58,7 +58,7 @@ pub struct Ends<'a> {
 /// The events of one kind of packets.
 #[derive(Clone, Copy)]
 struct Group<'a> {
-    kind: Kind,
+    kind: FlowKind,
     sent: &'a [End],
     received: &'a [End],
 }
@@ -139,7 +139,7 @@ impl<'a> Ends<'a> {
         self.trace.ranks.get(rank as usize)
     }
 
-    fn lost_some(&self, kind: &Kind) -> bool {
+    fn lost_some(&self, kind: &FlowKind) -> bool {
         [kind.from, kind.to].iter().any(|rank| self.of(*rank).is_some_and(|of| of.lost > 0))
     }
 
@@ -226,7 +226,7 @@ impl End {
     fn new(rank: u32, packet: &PacketEvent, is_received: bool, event: u32) -> Self {
         let peer = u32::from(packet.peer.0);
         let (from, to) = if is_received { (peer, rank) } else { (rank, peer) };
-        let kind = Kind {
+        let kind = FlowKind {
             from,
             to,
             tag: packet.tag as u8,
@@ -240,7 +240,7 @@ impl End {
 }
 
 fn of_ends(sent: &End, received: &End) -> Match {
-    let Kind { from, to, .. } = sent.kind;
+    let FlowKind { from, to, .. } = sent.kind;
     Match { from, to, sent: sent.event, received: received.event }
 }
 
@@ -251,7 +251,7 @@ fn first_gap(of: &RankTrace) -> usize {
 }
 
 fn goes_forward(sent: &End, received: &End, times: &Times) -> bool {
-    let Kind { from, to, .. } = sent.kind;
+    let FlowKind { from, to, .. } = sent.kind;
     times.at(from, sent.event) <= times.at(to, received.event) + WRITTEN_LATE_NS
 }
 

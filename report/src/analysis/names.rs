@@ -1,7 +1,7 @@
 //! Texts of a run, each once, and numbers for them.
 
 use std::collections::BTreeMap;
-use weft_trace::{Named, RankTrace};
+use weft_trace::{NamedThing, RankTrace};
 use weft_wire::Protocol;
 
 /// Texts by their numbers. Number 0 is the empty one.
@@ -31,20 +31,20 @@ impl Names {
 
     /// Number of the name of a rank's span.
     pub fn span(&mut self, of: &RankTrace, number: u32) -> u32 {
-        self.named(of, Named::Span, number, "span")
+        self.named(of, NamedThing::Span, number, "span")
     }
 
     /// Number of the name of a rank's port.
     pub fn port(&mut self, of: &RankTrace, number: u32) -> u32 {
-        self.named(of, Named::Port, number, "port")
+        self.named(of, NamedThing::Port, number, "port")
     }
 
     /// Number of the name of an order.
     pub fn order(&mut self, of: &RankTrace, number: u32) -> u32 {
-        self.named(of, Named::Order, number, "order")
+        self.named(of, NamedThing::Order, number, "order")
     }
 
-    fn named(&mut self, of: &RankTrace, named: Named, number: u32, kind: &str) -> u32 {
+    fn named(&mut self, of: &RankTrace, named: NamedThing, number: u32, kind: &str) -> u32 {
         match of.names.get(&(named, number)) {
             Some(text) if !text.is_empty() => self.number(text),
             _ => self.number(&format!("{kind} {number}")),

@@ -7,7 +7,7 @@
 
 use super::arrows::Arrow;
 use super::names::Names;
-use super::states::{Life, State};
+use super::states::{Life, RankState};
 use crate::units;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -107,7 +107,7 @@ impl Path {
                     let life = &lives[step.rank as usize];
                     for (piece, time) in life.within(step.begin_ns, step.end_ns) {
                         *self.of_state(piece.state) += time;
-                        if matches!(piece.state, State::Computing | State::Handler) {
+                        if matches!(piece.state, RankState::Computing | RankState::Handler) {
                             *ranks.entry(step.rank).or_default() += time;
                             *spans.entry(piece.span).or_default() += time;
                         }
@@ -121,12 +121,12 @@ impl Path {
         self.spans = largest_first(spans, of_span);
     }
 
-    fn of_state(&mut self, state: State) -> &mut u64 {
+    fn of_state(&mut self, state: RankState) -> &mut u64 {
         match state {
-            State::Computing => &mut self.computing_ns,
-            State::Handler => &mut self.handler_ns,
-            State::Waiting | State::Asleep => &mut self.waiting_ns,
-            State::Lost => &mut self.lost_ns,
+            RankState::Computing => &mut self.computing_ns,
+            RankState::Handler => &mut self.handler_ns,
+            RankState::Waiting | RankState::Asleep => &mut self.waiting_ns,
+            RankState::Lost => &mut self.lost_ns,
         }
     }
 

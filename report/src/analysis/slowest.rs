@@ -2,7 +2,7 @@
 //! meanwhile.
 
 use super::names::Names;
-use super::states::{Life, State, Wait};
+use super::states::{Life, RankState, Wait};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ impl Slow {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Meanwhile {
     /// State that it was in.
-    pub state: State,
+    pub state: RankState,
     /// Name of the span around it.
     pub span: Option<String>,
     /// Name of the port of the handler that it ran, or in which it waited.
@@ -89,7 +89,7 @@ pub struct Meanwhile {
 impl Meanwhile {
     /// These things, with words.
     fn new(
-        state: State,
+        state: RankState,
         span: Option<String>,
         handler: Option<String>,
         awaited: Option<String>,
@@ -97,11 +97,13 @@ impl Meanwhile {
     ) -> Self {
         let at = |handler| place(handler, span.as_deref());
         let done = match (state, &handler, &awaited) {
-            (State::Computing, ..) if span.is_none() => "computed, outside Weft,".into(),
-            (State::Computing, ..) => format!("computed{}", at(None)),
-            (State::Handler, Some(port), _) => format!("ran the handler of '{port}'{}", at(None)),
-            (State::Handler, None, _) => format!("ran handlers{}", at(None)),
-            (State::Lost, ..) => "did what was lost".into(),
+            (RankState::Computing, ..) if span.is_none() => "computed, outside Weft,".into(),
+            (RankState::Computing, ..) => format!("computed{}", at(None)),
+            (RankState::Handler, Some(port), _) => {
+                format!("ran the handler of '{port}'{}", at(None))
+            }
+            (RankState::Handler, None, _) => format!("ran handlers{}", at(None)),
+            (RankState::Lost, ..) => "did what was lost".into(),
             (_, handler, Some(text)) => format!("waited for {text}{}", at(handler.as_deref())),
             (_, handler, None) => format!("waited{}", at(handler.as_deref())),
         };
@@ -119,7 +121,7 @@ fn place(handler: Option<&str>, span: Option<&str>) -> String {
 
 /// Waits with the same text, but for the numbers in it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Kind {
+pub struct WaitKind {
     /// Text, with `#` for numbers; none if nothing was written down.
     pub text: Option<String>,
     /// Number of waits.
@@ -167,10 +169,10 @@ fn describe(wait: &Wait, lives: &[Life], names: &Names) -> Slow {
 
 fn meanwhile(life: &Life, during: &Wait, names: &Names) -> Vec<Meanwhile> {
     let text = |number| names.text(number).map(String::from);
-    let mut times: BTreeMap<(State, u32, u32), u64> = BTreeMap::new();
+    let mut times: BTreeMap<(RankState, u32, u32), u64> = BTreeMap::new();
     for (piece, time) in life.within(during.begin, during.end) {
         // Awake or asleep, it waited.
-        let state = if piece.state.is_idle() { State::Waiting } else { piece.state };
+        let state = if piece.state.is_idle() { RankState::Waiting } else { piece.state };
         *times.entry((state, piece.span, piece.port)).or_default() += time;
     }
     let mut times: Vec<_> = times.into_iter().collect();
@@ -205,17 +207,19 @@ fn named_rank(text: &str) -> Option<u32> {
 }
 
 /// Waits by their texts, those with the longest time first.
-pub fn kinds(lives: &[Life], names: &Names) -> Vec<Kind> {
+pub fn kinds(lives: &[Life], names: &Names) -> Vec<WaitKind> {
     let general: Vec<_> = names.texts().iter().map(|text| without_numbers(text)).collect();
-    let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, WaitKind> = BTreeMap::new();
     for wait in lives.iter().flat_map(|life| &life.waits) {
         let kind = kinds.entry(&general[wait.text as usize]).or_default();
         kind.count += 1;
         kind.idle_ns += wait.idle;
         kind.longest_ns = kind.longest_ns.max(wait.idle);
     }
-    let named =
-        |(text, kind): (&str, Kind)| Kind { text: (!text.is_empty()).then(|| text.into()), ..kind };
+    let named = |(text, kind): (&str, WaitKind)| WaitKind {
+        text: (!text.is_empty()).then(|| text.into()),
+        ..kind
+    };
     let mut kinds: Vec<_> = kinds.into_iter().map(named).collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.idle_ns));
     kinds.truncate(KINDS);

@@ -8,7 +8,7 @@ use weft_trace::{Event, RankTrace, What};
 /// State of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum RankState {
     /// It is outside of waits and handlers.
     Computing,
     /// It waits, and looks for packets.
@@ -21,24 +21,29 @@ pub enum State {
     Lost,
 }
 
-impl State {
+impl RankState {
     /// All states, by their numbers.
-    pub const ALL: [State; 5] =
-        [State::Computing, State::Waiting, State::Asleep, State::Handler, State::Lost];
+    pub const ALL: [RankState; 5] = [
+        RankState::Computing,
+        RankState::Waiting,
+        RankState::Asleep,
+        RankState::Handler,
+        RankState::Lost,
+    ];
 
     /// True if the rank waits, awake or asleep.
     pub fn is_idle(self) -> bool {
-        matches!(self, State::Waiting | State::Asleep)
+        matches!(self, RankState::Waiting | RankState::Asleep)
     }
 
     /// Word for it, as in "it is ...".
     pub fn word(self) -> &'static str {
         match self {
-            State::Computing => "computing",
-            State::Waiting => "waiting",
-            State::Asleep => "asleep",
-            State::Handler => "in handlers",
-            State::Lost => "unknown",
+            RankState::Computing => "computing",
+            RankState::Waiting => "waiting",
+            RankState::Asleep => "asleep",
+            RankState::Handler => "in handlers",
+            RankState::Lost => "unknown",
         }
     }
 }
@@ -49,7 +54,7 @@ pub struct Piece {
     /// Time at which it begins.
     pub start: u64,
     /// State during it.
-    pub state: State,
+    pub state: RankState,
     /// Name of the innermost span, in [`Names`]; 0 outside of spans.
     pub span: u32,
     /// Name of the port or system of the handler, in [`Names`]; 0 outside of handlers.
@@ -155,8 +160,8 @@ impl Life {
     }
 
     /// Time in each state, by its number.
-    pub fn in_states(&self) -> [u64; State::ALL.len()] {
-        let mut times = [0; State::ALL.len()];
+    pub fn in_states(&self) -> [u64; RankState::ALL.len()] {
+        let mut times = [0; RankState::ALL.len()];
         for (piece, time) in self.within(self.begin, self.end) {
             times[piece.state as usize] += time;
         }
@@ -191,17 +196,17 @@ impl Walk {
     /// Time goes on to this.
     fn proceed(&mut self, time: u64) {
         let state = match self.open.last() {
-            None => State::Computing,
-            Some(Open::Wait(_)) => State::Waiting,
-            Some(Open::Sleep) => State::Asleep,
-            Some(Open::Handler(..)) => State::Handler,
+            None => RankState::Computing,
+            Some(Open::Wait(_)) => RankState::Waiting,
+            Some(Open::Sleep) => RankState::Asleep,
+            Some(Open::Handler(..)) => RankState::Handler,
         };
         let passed = time - self.now;
         if state.is_idle()
             && let Some(wait) = self.innermost_wait()
         {
             wait.idle += passed;
-            wait.asleep += if state == State::Asleep { passed } else { 0 };
+            wait.asleep += if state == RankState::Asleep { passed } else { 0 };
         }
         let port = match self.open.last() {
             Some(Open::Handler(_, name)) => *name,
@@ -210,7 +215,7 @@ impl Walk {
         self.spend(time, state, port);
     }
 
-    fn spend(&mut self, time: u64, state: State, port: u32) {
+    fn spend(&mut self, time: u64, state: RankState, port: u32) {
         if time > self.now {
             let span = self.span();
             let piece = Piece { start: self.now, state, span, port };
@@ -227,7 +232,7 @@ impl Walk {
     fn lose(&mut self, time: u64, after: &[Event]) {
         self.end_waits(0);
         self.open.clear();
-        self.spend(time, State::Lost, 0);
+        self.spend(time, RankState::Lost, 0);
         let next = after.iter().map(|event| event.what).find(|what| {
             matches!(what, What::WaitBegins | What::WaitEnds | What::SleepBegins | What::SleepEnds)
         });
@@ -374,7 +379,8 @@ impl Walk {
 
     fn finish(mut self, end: u64) -> Life {
         self.life.heard = self.now;
-        // Who waits when it is heard of last has waited since: what ends a wait is an event.
+        // A rank that waits when it is heard of last has waited since, as the end of a wait is an
+        // event.
         if matches!(self.open.last(), Some(Open::Wait(_) | Open::Sleep)) {
             self.proceed(end.max(self.now));
         }

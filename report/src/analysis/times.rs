@@ -4,7 +4,7 @@ use super::clocks::{Clock, Clocks};
 use weft_trace::Trace;
 
 /// Longest run, in nanoseconds (39 hours): the sum of the times of 65,536 ranks has room, and times
-/// are exact in JavaScript, too. What comes later comes at that time.
+/// are exact in JavaScript, too. A later time counts as this one.
 pub const LONGEST_NS: u64 = 1 << 47;
 
 /// Times of all events of a run.

@@ -5,7 +5,7 @@ use super::blame::Blame;
 use super::causes::Cause;
 use super::names::Names;
 use super::path::Path;
-use super::slowest::Kind;
+use super::slowest::WaitKind;
 use super::states::Life;
 use crate::units;
 
@@ -43,7 +43,7 @@ pub struct Evidence<'a> {
     /// Critical path.
     pub path: &'a Path,
     /// Kinds of waits.
-    pub kinds: &'a [Kind],
+    pub kinds: &'a [WaitKind],
     /// True of a recording by samples, which has no packets.
     pub is_sampled: bool,
 }

@@ -3,7 +3,7 @@
 use crate::analysis::Analysis;
 use crate::analysis::arrows::Arrow;
 use crate::analysis::path::On;
-use crate::analysis::states::{Life, State};
+use crate::analysis::states::{Life, RankState};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::io::{self, Write};
@@ -52,7 +52,7 @@ impl Columns {
         self.numbers("piece-step", lives.iter().flat_map(starts));
         self.numbers("piece-state", pieces().map(|piece| piece.state as u64));
         self.numbers("piece-span", pieces().map(|piece| piece.span.into()));
-        let ports = pieces().filter(|piece| piece.state == State::Handler);
+        let ports = pieces().filter(|piece| piece.state == RankState::Handler);
         self.numbers("piece-port", ports.map(|piece| piece.port.into()));
     }
 

@@ -1,7 +1,7 @@
 //! Tests of the page, without a browser.
 
 use super::*;
-use weft_trace::{Builder, Named, What};
+use weft_trace::{Builder, NamedThing, What};
 
 fn page(analysis: &Analysis) -> String {
     let mut bytes = Vec::new();
@@ -12,7 +12,7 @@ fn page(analysis: &Analysis) -> String {
 #[test]
 fn names_of_a_program_are_text_and_no_elements() {
     let trace = Builder::new("</title><b>&", 1)
-        .named(0, Named::Span, 1, "</script><script>alert(1)</script>")
+        .named(0, NamedThing::Span, 1, "</script><script>alert(1)</script>")
         .event(0, 0, What::SpanBegins(1))
         .event(0, 9, What::SpanEnds(1))
         .trace();

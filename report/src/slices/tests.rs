@@ -1,13 +1,13 @@
 //! A run whose slices and flows are known, for tests of what is made of them.
 
 use super::*;
-use weft_trace::{Builder, Named, Trace, What};
+use weft_trace::{Builder, NamedThing, Trace, What};
 
 /// Run in which rank 1, of another host, waits for a packet, in a span.
 pub(crate) fn short_run() -> Trace {
     Builder::new("x", 2)
         .on_host(1, "far")
-        .named(1, Named::Span, 1, "solve")
+        .named(1, NamedThing::Span, 1, "solve")
         .event(1, 0, What::SpanBegins(1))
         .wait(1, 1_000, 5_000, Some("a message"))
         .packet((0, 2_000), (1, 6_000), 8)
@@ -18,9 +18,9 @@ pub(crate) fn short_run() -> Trace {
 #[test]
 fn spans_are_within_one_another_whatever_ends_first() {
     let trace = Builder::new("x", 1)
-        .named(0, Named::Span, 1, "solve")
-        .named(0, Named::Span, 2, "barrier")
-        .named(0, Named::Span, 3, "nothing")
+        .named(0, NamedThing::Span, 1, "solve")
+        .named(0, NamedThing::Span, 2, "barrier")
+        .named(0, NamedThing::Span, 3, "nothing")
         .event(0, 0, What::SpanBegins(1))
         .wait(0, 10, 20, None)
         .event(0, 30, What::SpanBegins(2))

@@ -3,12 +3,12 @@
 use super::*;
 use crate::Analysis;
 use crate::analysis::beside::tests::busy_run;
-use weft_trace::{Builder, Named, What};
+use weft_trace::{Builder, NamedThing, What};
 
 #[test]
 fn the_verdict_comes_first_and_tables_follow() {
     let trace = Builder::new("solver --fast", 2)
-        .named(0, Named::Span, 1, "solve")
+        .named(0, NamedThing::Span, 1, "solve")
         .event(0, 0, What::SpanBegins(1))
         .event(1, 0, What::WaitBegins)
         .packet((0, 80_000), (1, 90_000), 100)
@@ -67,10 +67,10 @@ Handlers
 #[test]
 fn slow_waits_name_both_ends() {
     let trace = Builder::new("x", 3)
-        .named(0, Named::Span, 1, "solve")
-        .named(1, Named::Span, 2, "exchange")
-        .named(1, Named::Port, 3, "rows")
-        .named(0, Named::Port, 4, "asks")
+        .named(0, NamedThing::Span, 1, "solve")
+        .named(1, NamedThing::Span, 2, "exchange")
+        .named(1, NamedThing::Port, 3, "rows")
+        .named(0, NamedThing::Port, 4, "asks")
         .event(0, 0, What::SpanBegins(1))
         .event(0, 600_000, What::SpanEnds(1))
         .event(0, 650_000, What::HandlerBegins(4))

@@ -6,7 +6,7 @@ use crate::visit::{compare_sums, sample, visit};
 use serde_json::{Value, json};
 use weft_report::analysis::arrows::Arrow;
 use weft_report::analysis::slowest::Slow;
-use weft_report::analysis::states::State;
+use weft_report::analysis::states::RankState;
 use weft_report::{Analysis, units};
 use weft_trace::Trace;
 
@@ -73,7 +73,7 @@ fn pieces(analysis: &Analysis) -> Vec<(u32, u64, u64, &'static str)> {
     let mut found = Vec::new();
     for rank in [0, last / 2, last] {
         let life = &analysis.lives[rank];
-        for state in State::ALL {
+        for state in RankState::ALL {
             let within = life.within(life.begin, life.end);
             let of = within.filter(|(piece, _)| piece.state == state).take(3).last();
             found.extend(of.map(|(piece, time)| {

@@ -1,6 +1,6 @@
 //! Runs that did not happen, of any number of ranks.
 
-use weft_trace::{Event, Named, PacketEvent, RankTrace, Run, TEXT_BYTES, Trace, What};
+use weft_trace::{Event, NamedThing, PacketEvent, RankTrace, Run, TEXT_BYTES, Trace, What};
 use weft_wire::{Protocol, Rank, Tag};
 
 const SPANS: [&str; 3] = ["read input", "relax", "exchange rows"];
@@ -106,9 +106,9 @@ impl Running {
 fn named_rank() -> RankTrace {
     let mut of = RankTrace::default();
     for (number, name) in (0..).zip(SPANS) {
-        of.names.insert((Named::Span, number), name.into());
+        of.names.insert((NamedThing::Span, number), name.into());
     }
-    of.names.insert((Named::Port, 4), "rows".into());
+    of.names.insert((NamedThing::Port, 4), "rows".into());
     of
 }
 

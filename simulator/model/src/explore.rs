@@ -1,6 +1,6 @@
 //! All states of a [`Model`], breadth first.
 //!
-//! Whatever can happen next is tried in every state, and equal states are visited once; so if
+//! Every step that can come next is tried in every state, and equal states are visited once; so if
 //! something can go wrong, the first time that it does is after the fewest steps possible. States
 //! are told apart by a 64-bit hash: among ten million of them, two are taken for one with a
 //! probability of some three in a million.

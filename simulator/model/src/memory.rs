@@ -103,7 +103,7 @@ impl Memory {
         Ok(())
     }
 
-    /// `node` may write `region` from here on, and sees `seen` there. What it is to write is the
+    /// `node` may write `region` from here on, and sees `seen` there. It is to write the
     /// number after that.
     ///
     /// # Errors

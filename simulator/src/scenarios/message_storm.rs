@@ -24,7 +24,7 @@ pub struct MessageStorm {
     pub most_bytes: u64,
     /// From how many bytes on receivers are asked first; `None`: never.
     pub rendezvous_from: Option<u64>,
-    /// So many of 1,000 messages are taken and dropped, some of them half-read.
+    /// Number of 1,000 messages that are taken and dropped, some of them half-read.
     pub dropped_per_mille: u64,
     /// Everything follows from it.
     pub seed: u64,

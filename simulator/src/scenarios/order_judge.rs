@@ -7,8 +7,8 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_endpoint::Rank;
 
-/// Sequence of messages that a rank sends. What its program sends is one, what its handlers send in
-/// the middle of that is another.
+/// Sequence of messages that a rank sends. The messages of its program are one sequence, those
+/// that its handlers send in the middle of that are another.
 pub type Line = (Rank, u8);
 
 /// Error in an order.

@@ -29,7 +29,7 @@ pub struct OrderStorm {
     pub messages: u64,
     /// The longest message, without what it begins with.
     pub most_bytes: u64,
-    /// So many of 1,000 messages of programs are answered, by one member's handler each.
+    /// Number of 1,000 messages of programs that are answered, by one member's handler each.
     pub answers_per_mille: u64,
     /// A member whose handlers compute for long, and for how many operations.
     pub slow: Option<(Rank, u64)>,

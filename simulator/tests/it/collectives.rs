@@ -5,7 +5,7 @@ use std::time::Duration;
 use weft::collective::{Sum, Team, Xor};
 use weft::{Rank, Weft};
 use weft_model::random::Random;
-use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Simulation};
+use weft_simulator::{Faults, Options, Outcome, Preset, RunEnd, Simulation};
 
 /// Operation `step` of all members of a team: a kind, a root, and values for each.
 struct Deed {
@@ -209,7 +209,7 @@ fn survivors_of_a_crash_are_told() {
             options.faults = Faults { crashes: vec![crash], ..Faults::default() };
             let simulation = Simulation::new(options).unwrap();
             let report = simulation.run(move |weft| program(&weft, 10_000, seed));
-            assert_eq!(report.ended, Ended::Finished, "{preset}");
+            assert_eq!(report.ended, RunEnd::Finished, "{preset}");
             for (rank, outcome) in report.outcomes.iter().enumerate() {
                 match (rank, outcome) {
                     (3, Outcome::Crashed) => {}

@@ -1,7 +1,7 @@
-//! A tuple space of which ranks are killed: books that are kept outside of the job say what became
-//! of each tuple.
+//! A tuple space of which ranks are killed: a ledger that is kept outside of the job says what
+//! became of each tuple.
 //!
-//! Every tuple has a number. A rank enters into the books what it begins to put, what it has put,
+//! Every tuple has a number. A rank enters into the ledger what it begins to put, what it has put,
 //! what it begins to take, and what it has got. Survivors add what they find in their own parts of
 //! the space in the end. Then
 //! - no number was got twice;
@@ -15,7 +15,7 @@ use weft::{Rank, Weft};
 use weft_linda::{Bug, Error, Shard, Space, any};
 use weft_model::random::Random;
 use weft_object::{Objects, Types};
-use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Simulation};
+use weft_simulator::{Faults, Options, Outcome, Preset, RunEnd, Simulation};
 
 /// Tuples of each class that a rank puts, and takes.
 const STEPS: u64 = 30;
@@ -44,7 +44,7 @@ struct Known {
 
 /// Record of what ranks did, as they saw it.
 #[derive(Default, Debug)]
-struct Books {
+struct Ledger {
     tuples: BTreeMap<(Class, u64), Known>,
     /// Times that a tuple was asked for, less those that one was got or there was none.
     asked: BTreeMap<Class, usize>,
@@ -56,36 +56,36 @@ struct Books {
     got_late: usize,
 }
 
-/// A rank, and where it keeps books.
+/// A rank, and its ledger.
 struct Member {
     weft: Weft,
     space: Space,
-    books: Arc<Mutex<Books>>,
+    ledger: Arc<Mutex<Ledger>>,
     first_kill: Duration,
 }
 
 impl Member {
-    fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap()
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap()
     }
 
     fn out(&self, class: Class, n: u64) -> weft_linda::Result<()> {
-        self.books().tuples.entry((class, n)).or_default();
+        self.ledger().tuples.entry((class, n)).or_default();
         let (space, name) = (&self.space, (class, n));
         let home = match class {
             Class::Hot => space.out(("hot", n)).map(|()| space.home_of(("hot", n))),
             Class::Numbered => space.out((n, "numbered")).map(|()| space.home_of((n, "numbered"))),
             Class::Own => space.out((n, n)).map(|()| space.home_of((n, n))),
         };
-        self.books().tuples.entry(name).or_default().home = Some(home?);
+        self.ledger().tuples.entry(name).or_default().home = Some(home?);
         Ok(())
     }
 
     /// Takes a tuple of a class, by one of the ways to ask for it.
     fn take(&self, class: Class, way: u64, own: u64) -> weft_linda::Result<()> {
-        *self.books().asked.entry(class).or_default() += 1;
+        *self.ledger().asked.entry(class).or_default() += 1;
         if class == Class::Own {
-            self.books().asked_own.push(own);
+            self.ledger().asked_own.push(own);
         }
         let space = &self.space;
         let text = any::<String>;
@@ -108,13 +108,13 @@ impl Member {
     }
 
     fn got(&self, class: Class, n: u64) {
-        let mut books = self.books();
-        *books.asked.entry(class).or_default() -= 1;
+        let mut ledger = self.ledger();
+        *ledger.asked.entry(class).or_default() -= 1;
         if class == Class::Own {
-            books.asked_own.retain(|own| *own != n);
+            ledger.asked_own.retain(|own| *own != n);
         }
-        books.got_late += usize::from(self.weft.now() > self.first_kill);
-        books.tuples.entry((class, n)).or_default().at.push(self.weft.rank());
+        ledger.got_late += usize::from(self.weft.now() > self.first_kill);
+        ledger.tuples.entry((class, n)).or_default().at.push(self.weft.rank());
     }
 
     /// Puts and takes as many tuples; with every take, more were put than taken.
@@ -150,9 +150,9 @@ impl Member {
                         .map(|found| found.map(|(n, _)| (Class::Own, n)))
                 })?;
             let name = found.expect("a tuple that is here");
-            let mut books = self.books();
-            books.remained += 1;
-            books.tuples.entry(name).or_default().at.push(self.weft.rank());
+            let mut ledger = self.ledger();
+            ledger.remained += 1;
+            ledger.tuples.entry(name).or_default().at.push(self.weft.rank());
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ struct Told {
     killed: Vec<Rank>,
     /// True if some rank was told of a kill.
     is_cut_short: bool,
-    books: Books,
+    ledger: Ledger,
 }
 
 fn run(options: Options, bug: Option<Bug>) -> Told {
@@ -183,8 +183,8 @@ fn run(options: Options, bug: Option<Bug>) -> Told {
     let kills = options.faults.crashes.clone();
     let asked: Vec<Rank> = kills.iter().map(|(rank, _)| *rank).collect();
     let first_kill = kills.iter().map(|(_, time)| *time).min().unwrap_or(Duration::MAX);
-    let books: Arc<Mutex<Books>> = Arc::default();
-    let (kept, victims) = (Arc::clone(&books), asked.clone());
+    let ledger: Arc<Mutex<Ledger>> = Arc::default();
+    let (kept, victims) = (Arc::clone(&ledger), asked.clone());
     let report = Simulation::new(options).unwrap().run_joined(move |weft: Weft| {
         let types = Types::default().with::<Shard>();
         let objects = Objects::new(weft.orders(), weft.rpc(), types).map_err(|e| e.to_string())?;
@@ -192,7 +192,7 @@ fn run(options: Options, bug: Option<Bug>) -> Told {
         let space = space.inspect_err(|error| assert_is_lost(error, &victims));
         let space = space.map_err(|error| error.to_string())?;
         bug.into_iter().for_each(|bug| space.plant(bug));
-        let member = Member { weft, space, books: Arc::clone(&kept), first_kill };
+        let member = Member { weft, space, ledger: Arc::clone(&kept), first_kill };
         let mut random = Random::part(seed, u64::from(member.weft.rank().0));
         let worked = member.work(&mut random);
         if let Err(error) = &worked {
@@ -203,8 +203,8 @@ fn run(options: Options, bug: Option<Bug>) -> Told {
         member.empty().map_err(|error| error.to_string())?;
         worked.map_err(|error| error.to_string()).and(met)
     });
-    assert_eq!(report.ended, Ended::Finished, "seed {seed}: {:?}", report.outcomes);
-    let mut told = Told { killed: Vec::new(), is_cut_short: false, books: Books::default() };
+    assert_eq!(report.ended, RunEnd::Finished, "seed {seed}: {:?}", report.outcomes);
+    let mut told = Told { killed: Vec::new(), is_cut_short: false, ledger: Ledger::default() };
     for (rank, outcome) in (0..).map(Rank).zip(&report.outcomes) {
         match outcome {
             Outcome::Returned(()) => {}
@@ -217,13 +217,13 @@ fn run(options: Options, bug: Option<Bug>) -> Told {
             other => panic!("seed {seed}: rank {rank} {other:?}"),
         }
     }
-    told.books = std::mem::take(&mut *books.lock().unwrap());
+    told.ledger = std::mem::take(&mut *ledger.lock().unwrap());
     told
 }
 
 /// Checks the fate of the tuples; an error says what is wrong with it.
 fn judge(told: &Told) -> Result<(), String> {
-    let Books { tuples, asked, asked_own, .. } = &told.books;
+    let Ledger { tuples, asked, asked_own, .. } = &told.ledger;
     let mut on_their_way: BTreeMap<Class, usize> = BTreeMap::new();
     for ((class, n), Known { home, at }) in tuples {
         let survives = home.is_some_and(|home| !told.killed.contains(&home));
@@ -273,7 +273,7 @@ fn no_tuple_is_lost_or_taken_twice_when_ranks_are_killed() {
         for preset in Preset::ALL {
             let told = run(options(seed, preset), None);
             assert_eq!(judge(&told), Ok(()), "seed {seed}, {preset}");
-            let Books { tuples, remained: left, got_late, .. } = &told.books;
+            let Ledger { tuples, remained: left, got_late, .. } = &told.ledger;
             if !told.is_cut_short && told.killed.is_empty() {
                 assert!(tuples.values().all(|known| known.at.len() == 1), "seed {seed}, {preset}");
                 assert_eq!(*left, 0);

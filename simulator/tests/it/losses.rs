@@ -4,7 +4,7 @@ use std::time::Duration;
 use weft::collective::Sum;
 use weft::{Rank, Weft};
 use weft_endpoint::Preset;
-use weft_link_sim::{Faults, Machine};
+use weft_link_sim::{Faults, MachineModel};
 use weft_simulator::{Options, Simulation};
 
 /// Seeds, unless the environment says how many.
@@ -63,7 +63,7 @@ fn judge(seed: u64, preset: Preset, lossy: bool) -> usize {
         .map(|rank| (Rank(*rank), Duration::from_micros(random.u64(100..1_500_000))))
         .collect();
     let mut options =
-        Options::with_preset(Machine::myrinet().expect("it is shipped"), RANKS, preset);
+        Options::with_preset(MachineModel::myrinet().expect("it is shipped"), RANKS, preset);
     options.seed = seed;
     options.goes_on = true;
     options.faults = Faults { crashes, loss: if lossy { 0.002 } else { 0.0 }, ..Faults::default() };

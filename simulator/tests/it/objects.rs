@@ -8,7 +8,7 @@ use weft::{Rank, Weft};
 use weft_model::consistency::{self, Executed};
 use weft_model::random::Random;
 use weft_object::{Bug, Handle, Objects, Placement, Types};
-use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Simulation};
+use weft_simulator::{Faults, Options, Outcome, Preset, RunEnd, Simulation};
 
 /// A number that can be taken, once it is not 0 or nobody will set it any more.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -305,7 +305,7 @@ fn survivors_are_told_when_a_rank_dies_as_objects_move() {
             };
             work().map_err(|error| error.to_string())
         });
-        assert_eq!(report.ended, Ended::Finished, "{preset} {seed}: {:?}", report.outcomes);
+        assert_eq!(report.ended, RunEnd::Finished, "{preset} {seed}: {:?}", report.outcomes);
         for (rank, outcome) in report.outcomes.iter().enumerate() {
             match (rank, outcome) {
                 (3, Outcome::Crashed) => {}

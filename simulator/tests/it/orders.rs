@@ -6,7 +6,7 @@ use std::time::Duration;
 use weft::Weft;
 use weft_protocol::Recovery;
 use weft_simulator::scenarios::{OrderJudge, OrderStorm, Random};
-use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Rank, Report, Shape, Simulation};
+use weft_simulator::{Faults, Options, Outcome, Preset, Rank, Report, RunEnd, Shape, Simulation};
 
 fn options(storm: &OrderStorm, preset: Preset, seed: u64) -> Options {
     let mut options = Options::new(storm.ranks).unwrap();
@@ -178,7 +178,7 @@ fn survivors_of_a_crash_have_seen_prefixes_of_one_order() {
         options.faults.crashes = vec![(victim, Duration::from_micros(random.below(8000)))];
         let (report, judge) = run(&storm, options);
         assert_eq!(judge.prefixes(), Ok(()), "{preset} {seed}");
-        assert_eq!(report.ended, Ended::Finished, "{preset} {seed}: {:?}", report.outcomes);
+        assert_eq!(report.ended, RunEnd::Finished, "{preset} {seed}: {:?}", report.outcomes);
         for (rank, outcome) in report.outcomes.iter().enumerate() {
             match outcome {
                 Outcome::Crashed => assert_eq!(rank, victim.index(), "{seed}"),
@@ -242,7 +242,7 @@ fn handlers_that_wait_keep_the_order() {
             drop(order);
             weft::Result::Ok(())
         });
-        assert_eq!(report.ended, Ended::Finished, "{preset} {seed}: {:?}", report.outcomes);
+        assert_eq!(report.ended, RunEnd::Finished, "{preset} {seed}: {:?}", report.outcomes);
         let seen = all.lock().unwrap();
         let longest = seen.iter().max_by_key(|seen| seen.len()).unwrap();
         assert!(longest.iter().map(|line| line >> 8).eq(0..longest.len() as u64), "{longest:?}");

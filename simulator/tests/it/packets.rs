@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 use weft::{Packets, Variable};
-use weft_simulator::{Faults, Machine, Options, Preset, Rank, Report, Shape, Simulation};
+use weft_simulator::{Faults, MachineModel, Options, Preset, Rank, Report, Shape, Simulation};
 
 /// Time of a packet of `bytes` from launch to the end of its upcall's acceptance.
-fn one_way(machine: &Machine, bytes: u16) -> u64 {
-    let Machine { host, ni, bus, link, .. } = machine;
+fn one_way(machine: &MachineModel, bytes: u16) -> u64 {
+    let MachineModel { host, ni, bus, link, .. } = machine;
     let per_byte = |each: f64, count: u16| (each * f64::from(count)).round() as u64;
     host.launch_ns
         + per_byte(host.launch_ns_per_byte, bytes)
@@ -65,7 +65,7 @@ fn run(
 #[test]
 fn a_packet_takes_as_long_as_the_parts_on_its_way() {
     for bytes in [0, 16, 1024] {
-        let machine = Machine::myrinet().unwrap();
+        let machine = MachineModel::myrinet().unwrap();
         let report =
             run(Options::on(machine.clone(), 2), move |packets, times| match packets.rank().0 {
                 0 => Ok(vec![send(packets, bytes, Some(Rank(1)))?]),
@@ -78,7 +78,7 @@ fn a_packet_takes_as_long_as_the_parts_on_its_way() {
 
 #[test]
 fn packets_follow_each_other_as_fast_as_the_busiest_part_allows() {
-    let mut machine = Machine::myrinet().unwrap();
+    let mut machine = MachineModel::myrinet().unwrap();
     // Where its engines do not hold up its processor.
     machine.ni.one_port = false;
     let report = run(Options::on(machine.clone(), 2), |packets, times| {
@@ -97,7 +97,7 @@ fn packets_follow_each_other_as_fast_as_the_busiest_part_allows() {
 #[test]
 fn a_copy_beyond_the_cache_waits_for_what_the_bus_brings_meanwhile() {
     const PACKETS: u64 = 10;
-    let took = |machine: &Machine, count: u64| {
+    let took = |machine: &MachineModel, count: u64| {
         let options = Options { interrupt_delay: None, ..Options::on(machine.clone(), 2) };
         let report = run(options, move |packets, times| {
             if packets.rank() == 0 {
@@ -111,7 +111,7 @@ fn a_copy_beyond_the_cache_waits_for_what_the_bus_brings_meanwhile() {
         });
         report.into_values().unwrap()[1][0]
     };
-    let cached = Machine::myrinet().unwrap();
+    let cached = MachineModel::myrinet().unwrap();
     let beyond = cached.beyond_cache().unwrap();
     assert_eq!(took(&cached, PACKETS), took(&cached, 0));
     let bus = beyond.bus;
@@ -122,7 +122,7 @@ fn a_copy_beyond_the_cache_waits_for_what_the_bus_brings_meanwhile() {
 
 #[test]
 fn a_full_window_stops_the_sender() {
-    let mut machine = Machine::myrinet().unwrap();
+    let mut machine = MachineModel::myrinet().unwrap();
     machine.pools.host_receive_buffers = 2;
     let mut options = Options::on(machine, 2);
     options.settings.window_packets = 4;
@@ -148,8 +148,8 @@ fn a_full_window_stops_the_sender() {
 
 /// Rank 0 broadcasts along a chain in whose middle rank 1 computes. Returns the machine, when rank
 /// 0 sent, and when ranks 1 and 2 made the upcall.
-fn chain(preset: Preset) -> (Machine, [u64; 3]) {
-    let machine = Machine::myrinet().unwrap();
+fn chain(preset: Preset) -> (MachineModel, [u64; 3]) {
+    let machine = MachineModel::myrinet().unwrap();
     let mut options = Options::on(machine.clone(), 3);
     options.settings.preset = preset;
     options.settings.shape = Shape::Chain;
@@ -169,7 +169,7 @@ fn chain(preset: Preset) -> (Machine, [u64; 3]) {
 
 #[test]
 fn a_rank_that_computes_is_interrupted_when_the_watchdog_has_waited() {
-    let machine = Machine::myrinet().unwrap();
+    let machine = MachineModel::myrinet().unwrap();
     let report = run(Options::on(machine.clone(), 2), |packets, times| {
         if packets.rank() == 0 {
             return Ok(vec![send(packets, 16, Some(Rank(1)))?]);
@@ -178,7 +178,7 @@ fn a_rank_that_computes_is_interrupted_when_the_watchdog_has_waited() {
         Ok([times.lock().unwrap()[0], now(packets)].into())
     });
     let times = report.into_values().unwrap();
-    let Machine { ni, host, bus, timers, .. } = &machine;
+    let MachineModel { ni, host, bus, timers, .. } = &machine;
     // The NI notices the copy once it has done with the packet; the watchdog counts from then.
     let copy = bus.setup_ns + (16.0 * bus.ns_per_byte).round() as u64;
     assert!(ni.receive_after_ns > copy);
@@ -198,7 +198,7 @@ fn a_rank_that_computes_is_interrupted_when_the_watchdog_has_waited() {
 #[test]
 fn an_ni_forwards_while_its_host_computes_and_a_host_does_not() {
     let (machine, [sent, _, leaf]) = chain(Preset::NrxImc);
-    let Machine { ni, link, .. } = &machine;
+    let MachineModel { ni, link, .. } = &machine;
     let wire = (link.ns_per_byte * f64::from(link.header_bytes + 64)).round() as u64;
     let hop = ni.receive_ns + ni.receive_after_ns + ni.send_ns + wire + link.latency_ns;
     assert_eq!(leaf - sent, one_way(&machine, 64) + hop);
@@ -210,7 +210,7 @@ fn an_ni_forwards_while_its_host_computes_and_a_host_does_not() {
 #[test]
 fn a_second_child_waits_for_the_first_ones_bytes_and_not_for_what_they_leave_to_do() {
     let between = |queues_transmissions| {
-        let mut machine = Machine::myrinet().unwrap();
+        let mut machine = MachineModel::myrinet().unwrap();
         machine.ni.queues_transmissions = queues_transmissions;
         let mut options = Options::on(machine.clone(), 3);
         options.settings.shape = Shape::Flat;
@@ -221,7 +221,7 @@ fn a_second_child_waits_for_the_first_ones_bytes_and_not_for_what_they_leave_to_
         let times = report.into_values().unwrap();
         (machine, times[2][0] - times[1][0])
     };
-    let (Machine { ni, link, .. }, apart) = between(true);
+    let (MachineModel { ni, link, .. }, apart) = between(true);
     let wire = (link.ns_per_byte * f64::from(link.header_bytes + 64)).round() as u64;
     assert_eq!(apart, ni.send_ns + wire);
     assert_eq!(between(false).1, apart + ni.send_after_ns);
@@ -231,7 +231,7 @@ fn a_second_child_waits_for_the_first_ones_bytes_and_not_for_what_they_leave_to_
 fn a_fetch_and_add_at_home_travels_where_the_machine_says_so() {
     const OPERATIONS: u64 = 8;
     let took = |loops_back, faults: Faults| {
-        let mut machine = Machine::myrinet().unwrap();
+        let mut machine = MachineModel::myrinet().unwrap();
         machine.ni.loops_back = loops_back;
         let options = Options::with_preset(machine.clone(), 2, Preset::IrxImc);
         let report = run(Options { faults, ..options }, |packets, _| {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use weft::{Rank, Weft};
 use weft_object::{Error, Handle, Objects, Placement, Types, Waiting};
-use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Report, Simulation};
+use weft_simulator::{Faults, Options, Outcome, Preset, Report, RunEnd, Simulation};
 
 /// A number that each of several processes changes when it is its turn.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -262,7 +262,7 @@ fn all_processes_of_a_rank_that_dies_are_unwound() {
             let objects = Objects::new(weft.orders(), weft.rpc(), types()).unwrap();
             objects.run("Main", &[]).map_err(|error| error.to_string())
         });
-        assert_eq!(report.ended, Ended::Finished, "{preset}: {:?}", report.outcomes);
+        assert_eq!(report.ended, RunEnd::Finished, "{preset}: {:?}", report.outcomes);
         assert_eq!(report.all_tell_of(Rank(2)), Ok(()), "{preset}");
         assert_eq!(ended.load(Ordering::SeqCst), 3, "{preset}");
     }

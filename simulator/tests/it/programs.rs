@@ -4,9 +4,9 @@ use clap::Parser;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use weft::{Rank, Weft};
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_simulator::{
-    Ended, Faults, Happened, Observer, Options, Outcome, Preset, Report, Simulation, What,
+    Faults, FrameEvent, Happened, Observer, Options, Outcome, Preset, Report, RunEnd, Simulation,
 };
 
 fn options(ranks: u16, preset: Preset) -> Options {
@@ -74,15 +74,16 @@ fn qr_finds_factors_of_its_matrix() {
 /// Runs a program on shared regions, which checks its result.
 fn on_regions<O: Parser + 'static, E>(
     (ranks, preset): (u16, Preset),
-    program: fn(&Shared, &O) -> Result<(), E>,
+    program: fn(&RegionRank, &O) -> Result<(), E>,
     words: &str,
 ) where
     E: std::fmt::Display + From<weft_region::Error> + 'static,
 {
     let arguments = O::parse_from(words.split_whitespace());
     let simulation = Simulation::new(options(ranks, preset)).unwrap();
-    let report = simulation
-        .run_packets(move |packets| Shared::run(&packets, |shared| program(shared, &arguments)));
+    let report = simulation.run_packets(move |packets| {
+        RegionRank::run(&packets, |shared| program(shared, &arguments))
+    });
     assert!(report.is_success(), "{words}, {preset}: {:?} {:?}", report.ended, report.outcomes);
 }
 
@@ -115,7 +116,7 @@ fn errors_and_panics_are_outcomes_and_the_others_are_told() {
         }
         weft.barrier()
     });
-    assert_eq!(report.ended, Ended::Finished);
+    assert_eq!(report.ended, RunEnd::Finished);
     assert_eq!(report.outcomes[2], Outcome::Panicked("rank 2 has had enough".into()));
     for rank in [0, 1, 3] {
         let Outcome::Victim(what) = &report.outcomes[rank] else { panic!("{:?}", report.outcomes) };
@@ -179,7 +180,7 @@ fn who_waits_for_ever_is_named() {
         }
         weft::Result::Ok(())
     });
-    let Ended::Stuck(stuck) = &report.ended else { panic!("{:?}", report.ended) };
+    let RunEnd::Stuck(stuck) = &report.ended else { panic!("{:?}", report.ended) };
     assert_eq!(stuck.iter().map(|stuck| stuck.rank.0).collect::<Vec<_>>(), [0, 1, 2]);
     assert!(stuck.iter().all(|stuck| stuck.what == "waits for a packet"), "{stuck:?}");
     assert_eq!(report.outcomes, vec![Outcome::Unfinished; 3]);
@@ -197,7 +198,7 @@ fn ranks_that_only_poll_are_stuck_too() {
             }
         }
     });
-    let Ended::Stuck(stuck) = &report.ended else { panic!("{:?}", report.ended) };
+    let RunEnd::Stuck(stuck) = &report.ended else { panic!("{:?}", report.ended) };
     assert!(stuck.iter().all(|stuck| stuck.what == "looks for packets again and again"));
 }
 
@@ -235,7 +236,7 @@ fn programs_that_have_to_stop_are_unwound() {
             }
         }
     });
-    assert_eq!(report.ended, Ended::Limit);
+    assert_eq!(report.ended, RunEnd::Limit);
     assert_eq!(report.outcomes, vec![Outcome::Unfinished; 3]);
     assert_eq!(*dropped.lock().unwrap(), 3, "destructors ran");
 }
@@ -252,8 +253,8 @@ fn an_observer_sees_what_the_nodes_count() {
         fn see(&mut self, happened: &Happened) {
             let mut seen = self.0.lock().unwrap();
             let is_data = happened.frame.is_some_and(|(_, header)| header.tag.is_data());
-            seen.transmitted += u64::from(is_data && happened.what == What::Transmitted);
-            seen.copied += u64::from(happened.what == What::Copied);
+            seen.transmitted += u64::from(is_data && happened.what == FrameEvent::Transmitted);
+            seen.copied += u64::from(happened.what == FrameEvent::Copied);
         }
     }
     let seen = Arc::new(Mutex::new(Seen::default()));

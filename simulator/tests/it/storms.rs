@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 use weft_simulator::scenarios::{Mix, Storm, Verdict};
-use weft_simulator::{Ended, Faults, Options, Partition, Preset, Rank, Report, Simulation};
+use weft_simulator::{Faults, Options, Partition, Preset, Rank, Report, RunEnd, Simulation};
 
 fn storm(ranks: u16, seed: u64) -> Storm {
     Storm {
@@ -114,7 +114,7 @@ fn partitions_that_do_not_are_noticed() {
     for preset in [Preset::IrxImc, Preset::HrxHmc] {
         let faults = partition(Duration::from_secs(1_000_000));
         let (report, ..) = run(&storm(5, 4), preset, faults, 2);
-        assert!(matches!(&report.ended, Ended::Stuck(stuck) if !stuck.is_empty()), "{preset}");
+        assert!(matches!(&report.ended, RunEnd::Stuck(stuck) if !stuck.is_empty()), "{preset}");
         assert!(report.virtual_time < Duration::from_secs(3), "{preset}");
     }
 }

@@ -1,11 +1,11 @@
 //! All systems of a rank in one program, at random, under every preset, on good networks and bad
 //! ones.
 
-use weft_simulator::{Faults, Machine, Options, Preset, Simulation};
+use weft_simulator::{Faults, MachineModel, Options, Preset, Simulation};
 use weft_soak::systems::SystemStorm;
 
 fn assert_right(ranks: u16, preset: Preset, faults: Faults, seed: u64) {
-    let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
+    let mut options = Options::with_preset(MachineModel::myrinet().unwrap(), ranks, preset);
     (options.faults, options.seed) = (faults, seed);
     let report =
         Simulation::new(options).unwrap().run(move |weft| SystemStorm::new(seed).run(&weft));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use weft_simulator::{Options, Report, Simulation, Tape};
-use weft_trace::{Named, Run, Trace, What};
+use weft_trace::{NamedThing, Run, Trace, What};
 
 /// A run in which every rank computes as long as its number says, and then they meet.
 fn run(tape: Option<Tape>) -> Report<()> {
@@ -87,5 +87,7 @@ fn who_computes_longest_waits_least() {
     };
     assert!(waited(0) > 2 * waited(7), "{} and {} ns", waited(0), waited(7));
     let names: Vec<_> = trace.ranks[3].names.iter().collect();
-    assert!(names.iter().any(|((named, _), name)| *named == Named::Span && *name == "computing"));
+    assert!(
+        names.iter().any(|((named, _), name)| *named == NamedThing::Span && *name == "computing")
+    );
 }

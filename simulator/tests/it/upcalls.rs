@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex as Blocking};
 use std::time::Duration;
 use weft::sync::{Condition, Mutex, Semaphore};
 use weft::{Group, Mailbox, Message, Port, Rank, Weft};
-use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Report, Simulation};
+use weft_simulator::{Faults, Options, Outcome, Preset, Report, RunEnd, Simulation};
 
 fn options(ranks: u16, preset: Preset) -> Options {
     let mut options = Options::new(ranks).unwrap();
@@ -434,7 +434,7 @@ fn random_programs_that_lose_a_rank_end() {
         options.faults = Faults { crashes: vec![(Rank(2), crash)], ..Faults::default() };
         let run = move |weft: Weft| random_program(&weft, plan);
         let report = Simulation::new(options).unwrap().run(run);
-        assert_eq!(report.ended, Ended::Finished, "seed {seed} {:?}", report.outcomes);
+        assert_eq!(report.ended, RunEnd::Finished, "seed {seed} {:?}", report.outcomes);
         for rank in [0, 1, 3] {
             let outcome = &report.outcomes[rank];
             assert!(matches!(outcome, Outcome::Victim(_)), "seed {seed}: {outcome:?}");

@@ -24,8 +24,8 @@ pub struct Settings {
     /// arrived. The careful protocol divides them among the nodes, three for each at least.
     pub receive_buffers: usize,
     /// Fragments of one sender that are kept where they arrived; if not given, so many that its
-    /// packets suffice even if all nodes keep so many. For machines whose receivers have memory of
-    /// their own.
+    /// packets suffice even if all nodes keep that number. For machines whose receivers have memory
+    /// of their own.
     pub kept_of_one: Option<usize>,
     /// Traditional: fragments that are copied out of receive buffers at most, when these are full.
     pub receive_copies: usize,

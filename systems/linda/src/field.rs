@@ -23,7 +23,7 @@ pub enum Field {
 /// Type of a field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
-pub enum Kind {
+pub enum FieldKind {
     /// `i64`.
     I64 = 1,
     /// `u64`.
@@ -40,23 +40,30 @@ pub enum Kind {
     Bytes,
 }
 
-impl Kind {
+impl FieldKind {
     /// All of them.
-    pub const ALL: [Kind; 7] =
-        [Kind::I64, Kind::U64, Kind::F64, Kind::Bool, Kind::Char, Kind::Text, Kind::Bytes];
+    pub const ALL: [FieldKind; 7] = [
+        FieldKind::I64,
+        FieldKind::U64,
+        FieldKind::F64,
+        FieldKind::Bool,
+        FieldKind::Char,
+        FieldKind::Text,
+        FieldKind::Bytes,
+    ];
 }
 
 impl Field {
     /// Type of this value.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> FieldKind {
         match self {
-            Field::I64(_) => Kind::I64,
-            Field::U64(_) => Kind::U64,
-            Field::F64(_) => Kind::F64,
-            Field::Bool(_) => Kind::Bool,
-            Field::Char(_) => Kind::Char,
-            Field::Text(_) => Kind::Text,
-            Field::Bytes(_) => Kind::Bytes,
+            Field::I64(_) => FieldKind::I64,
+            Field::U64(_) => FieldKind::U64,
+            Field::F64(_) => FieldKind::F64,
+            Field::Bool(_) => FieldKind::Bool,
+            Field::Char(_) => FieldKind::Char,
+            Field::Text(_) => FieldKind::Text,
+            Field::Bytes(_) => FieldKind::Bytes,
         }
     }
 }
@@ -67,12 +74,12 @@ pub enum Pattern {
     /// A value, which matches an equal one.
     Actual(Field),
     /// A type, any of whose values match.
-    Formal(Kind),
+    Formal(FieldKind),
 }
 
 impl Pattern {
     /// Type of the fields that match.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> FieldKind {
         match self {
             Pattern::Actual(field) => field.kind(),
             Pattern::Formal(kind) => *kind,

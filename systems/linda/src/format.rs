@@ -4,7 +4,7 @@
 //!
 //! Bytes come from other ranks: whatever they are, parsing ends with a value or with `None`.
 
-use crate::field::{Field, Kind, Pattern};
+use crate::field::{Field, FieldKind, Pattern};
 use crate::want::{Want, Wanted};
 use crate::{Error, Result};
 
@@ -28,7 +28,7 @@ pub(crate) enum Answer {
     Done(Vec<Want>),
     /// A tuple.
     Found(Vec<Field>),
-    /// No tuple matches here; so many of its types were ever put here.
+    /// No tuple matches here. The number is that of tuples of its types that were ever put here.
     None(u64),
     /// State of a want.
     Hinted(Wanted),
@@ -205,19 +205,19 @@ impl<'a> Reader<'a> {
         self.value(kind).map(Pattern::Actual)
     }
 
-    fn value(&mut self, kind: Kind) -> Option<Field> {
+    fn value(&mut self, kind: FieldKind) -> Option<Field> {
         Some(match kind {
-            Kind::I64 => Field::I64(i64::from_le_bytes(self.array()?)),
-            Kind::U64 => Field::U64(self.number()?),
-            Kind::F64 => Field::F64(f64::from_le_bytes(self.array()?)),
-            Kind::Bool => match self.byte()? {
+            FieldKind::I64 => Field::I64(i64::from_le_bytes(self.array()?)),
+            FieldKind::U64 => Field::U64(self.number()?),
+            FieldKind::F64 => Field::F64(f64::from_le_bytes(self.array()?)),
+            FieldKind::Bool => match self.byte()? {
                 0 => Field::Bool(false),
                 1 => Field::Bool(true),
                 _ => return None,
             },
-            Kind::Char => Field::Char(char::from_u32(u32::from_le_bytes(self.array()?))?),
-            Kind::Text => Field::Text(std::str::from_utf8(self.bytes()?).ok()?.into()),
-            Kind::Bytes => Field::Bytes(self.bytes()?.into()),
+            FieldKind::Char => Field::Char(char::from_u32(u32::from_le_bytes(self.array()?))?),
+            FieldKind::Text => Field::Text(std::str::from_utf8(self.bytes()?).ok()?.into()),
+            FieldKind::Bytes => Field::Bytes(self.bytes()?.into()),
         })
     }
 
@@ -239,8 +239,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn kind_of(byte: u8) -> Option<Kind> {
-    Kind::ALL.into_iter().find(|kind| *kind as u8 == byte)
+fn kind_of(byte: u8) -> Option<FieldKind> {
+    FieldKind::ALL.into_iter().find(|kind| *kind as u8 == byte)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Homes of tuples: by the number and types of their fields and the value of the first.
 
-use crate::field::{Field, Kind, Pattern};
+use crate::field::{Field, FieldKind, Pattern};
 use crate::format::emit_field;
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
@@ -33,8 +33,8 @@ impl Key {
         }
     }
 
-    /// Index of the home among so many of a tuple with this key and these types.
-    pub fn home(&self, kinds: impl Iterator<Item = Kind>, homes: usize) -> usize {
+    /// Index of the home, among `homes`, of a tuple with this key and these types.
+    pub fn home(&self, kinds: impl Iterator<Item = FieldKind>, homes: usize) -> usize {
         let mut hasher = SipHasher13::new();
         kinds.for_each(|kind| hasher.write_u8(kind as u8));
         hasher.write_u8(0);

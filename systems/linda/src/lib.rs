@@ -37,10 +37,10 @@
 //!
 //! # Homes
 //! Each rank has a [`Shard`] of the space, an object at that rank. The *home* of a tuple is a hash
-//! of the number of its fields, their types, and the value of the first. What matches a template
-//! agrees with it in number and types, which a formal has too; so a template whose first part is
-//! an actual has one home, that of all tuples that match. A template whose first part is a formal
-//! may match tuples of all homes.
+//! of the number of its fields, their types, and the value of the first. A tuple that matches a
+//! template agrees with it in number and types, which a formal has too; so a template whose first
+//! part is an actual has one home, that of all tuples that match. A template whose first part is a
+//! formal may match tuples of all homes.
 //!
 //! 1. `out` gives the tuple to its home.
 //! 2. A template with one home goes there. `take` and `rd` wait by their guard: a continuation at
@@ -112,10 +112,10 @@ mod want;
 
 pub use active::Active;
 pub use error::{Error, Result};
-pub use field::{Field, Kind, Pattern, matches};
+pub use field::{Field, FieldKind, Pattern, matches};
 pub use format::FIELDS_MAX;
 #[cfg(feature = "planted")]
 pub use planted::Bug;
 pub use shard::Shard;
 pub use space::Space;
-pub use tuple::{Actual, FieldType, Formal, Part, Template, Tuple, any};
+pub use tuple::{Actual, FieldType, Formal, Template, TemplatePart, Tuple, any};

@@ -1,7 +1,7 @@
 //! The tuples of one rank, and wants of templates that may match tuples of several ranks. Nothing
 //! here waits, and nothing knows of a network.
 
-use crate::field::{Field, Kind, Pattern, matches};
+use crate::field::{Field, FieldKind, Pattern, matches};
 use crate::home::Key;
 use crate::want::{Want, Wanted};
 use std::collections::{BTreeMap, VecDeque};
@@ -12,7 +12,7 @@ use std::ops::Bound;
 #[derive(Default, PartialEq, Debug)]
 pub struct Shard {
     /// By the types of their fields.
-    pub(crate) classes: BTreeMap<Box<[Kind]>, Class>,
+    pub(crate) classes: BTreeMap<Box<[FieldKind]>, Class>,
     pub(crate) wants: BTreeMap<Want, (Vec<Pattern>, Wanted)>,
     count: u64,
 }
@@ -89,7 +89,7 @@ impl Shard {
     }
 }
 
-fn kinds(template: &[Pattern]) -> Box<[Kind]> {
+fn kinds(template: &[Pattern]) -> Box<[FieldKind]> {
     template.iter().map(Pattern::kind).collect()
 }
 

@@ -50,7 +50,7 @@ enum Search {
 }
 
 impl Space {
-    /// The tuple space of this name, for this rank among so many. All ranks call it, with the same
+    /// The tuple space of this name, for this rank among all. All ranks call it, with the same
     /// name, and each brings a part of the space. Waits until all have.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Space {
     }
 
     /// Takes a tuple that matches out of the space, unless there is none: in the course of the
-    /// call there was then a moment without one at any rank. What this rank has itself costs no
+    /// call there was then a moment without one at any rank. A tuple that is at this rank costs no
     /// message, and none is handled meanwhile: a loop around this leaves them to interrupts.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl Space {
     /// Returns at once. The function may use the space.
     ///
     /// # Errors
-    /// [`Error::NoThread`]. What happens later is told by [`Active::wait`].
+    /// [`Error::NoThread`]. Later errors are told by [`Active::wait`].
     pub fn eval<T: Tuple>(&self, compute: impl FnOnce() -> T + Send + 'static) -> Result<Active> {
         let space = self.clone();
         Active::start(move || space.out(compute()))

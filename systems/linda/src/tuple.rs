@@ -1,12 +1,12 @@
 //! Tuples and templates as Rust's tuples.
 
-use crate::field::{Field, Kind, Pattern};
+use crate::field::{Field, FieldKind, Pattern};
 use std::marker::PhantomData;
 
 /// A type that a field may have.
 pub trait FieldType: Sized {
     /// Its kind.
-    const KIND: Kind;
+    const KIND: FieldKind;
 
     /// The value as a field.
     fn into_field(self) -> Field;
@@ -18,7 +18,7 @@ pub trait FieldType: Sized {
 macro_rules! field_type {
     ($($type:ty, $kind:ident;)*) => {$(
         impl FieldType for $type {
-            const KIND: Kind = Kind::$kind;
+            const KIND: FieldKind = FieldKind::$kind;
 
             fn into_field(self) -> Field {
                 Field::$kind(self)
@@ -111,7 +111,7 @@ pub const fn any<T: FieldType>() -> Formal<T> {
 }
 
 /// Part of a template: an [`Actual`] or a [`Formal`].
-pub trait Part {
+pub trait TemplatePart {
     /// Type of the field that matches.
     type Owned: FieldType;
 
@@ -119,7 +119,7 @@ pub trait Part {
     fn into_pattern(self) -> Pattern;
 }
 
-impl<A: Actual> Part for A {
+impl<A: Actual> TemplatePart for A {
     type Owned = A::Owned;
 
     fn into_pattern(self) -> Pattern {
@@ -127,7 +127,7 @@ impl<A: Actual> Part for A {
     }
 }
 
-impl<T: FieldType> Part for Formal<T> {
+impl<T: FieldType> TemplatePart for Formal<T> {
     type Owned = T;
 
     fn into_pattern(self) -> Pattern {
@@ -141,7 +141,8 @@ pub trait Tuple {
     fn into_fields(self) -> Vec<Field>;
 }
 
-/// A template: up to eight [`Part`]s, or patterns whose number and types the program computes.
+/// A template: up to eight [`TemplatePart`]s, or patterns whose number and types the program
+/// computes.
 pub trait Template {
     /// A tuple that matches, with owned fields.
     type Found;
@@ -181,7 +182,7 @@ macro_rules! tuples {
             }
         }
 
-        impl<$($part: Part),*> Template for ($($part,)*) {
+        impl<$($part: TemplatePart),*> Template for ($($part,)*) {
             type Found = ($($part::Owned,)*);
 
             #[allow(non_snake_case)]

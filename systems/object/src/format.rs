@@ -282,7 +282,7 @@ impl Place {
 }
 
 impl<'a> Ordered<'a> {
-    /// True if all ranks that it names are of a job of so many.
+    /// True if all ranks that it names are of a job of `ranks` ranks.
     pub fn names_ranks_of(&self, ranks: usize) -> bool {
         match self {
             Ordered::Create(Creation { site, .. })

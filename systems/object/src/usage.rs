@@ -22,7 +22,7 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// This rank of a job of so many.
+    /// This rank of a job of `ranks` ranks.
     pub fn new(own: Rank, ranks: usize) -> Self {
         Observer { own, ranks: ranks as u64, window: AtomicU64::new(WINDOW) }
     }

@@ -3,8 +3,8 @@
 //! Names of files, modules and object types are collected first, so that their order does not
 //! matter; then types, constants and headings are resolved; then statements are checked, one
 //! routine after another; last, what needs all of them: reads, writes and their frequencies.
-//! What was reported once has the type [`Type::Unknown`], which agrees with all, so that one error
-//! is one diagnostic.
+//! An expression that was reported once has the type [`Type::Unknown`], which agrees with all, so
+//! that one error is one diagnostic.
 
 mod aggregates;
 mod assignable;

@@ -22,7 +22,7 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     // Of a link what it leads to is replaced.
     let path = fs::canonicalize(path)?;
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    // Who may not write it may not replace it, either.
+    // A user that may not write it may not replace it, either.
     let about = File::options().write(true).open(&path)?.metadata()?;
     let mut draft = NamedTempFile::new_in(folder)?;
     draft.write_all(text.as_bytes())?;

@@ -1,6 +1,6 @@
 //! The parser: tokens to the syntax tree.
 //!
-//! Whatever cannot be parsed is reported and skipped, up to the end of the statement or
+//! Text that cannot be parsed is reported and skipped, up to the end of the statement or
 //! declaration, so that one run reports several errors. A missing semicolon or a missing end of a
 //! block costs nothing else. The depth of a program is bounded before ([`nesting`]), so that
 //! neither the parser nor what walks over the tree later runs out of stack.

@@ -3,12 +3,13 @@
 //! A [`Region`] is told of calls and of messages, and tells an [`Actions`] which messages to send
 //! and which call may go on. Every node that uses a region has one; that of its home also has the
 //! directory. It knows no clock, thread, socket or memory, and does not see the region's bytes:
-//! where a message carries them ([`Kind::carries_data`]), `Actions` sends them as they are at that
-//! moment.
+//! where a message carries them ([`MessageKind::carries_data`]), `Actions` sends them as they are
+//! at that moment.
 //!
 //! **What it takes of the network**: messages arrive, and those of one node to another in the order
-//! in which they were sent, but for two kinds that may travel by multicast. [`Kind::Invalidate`]
-//! and [`Kind::Update`] may overtake all others and be overtaken, also by one another.
+//! in which they were sent, but for two kinds that may travel by multicast.
+//! [`MessageKind::Invalidate`] and [`MessageKind::Update`] may overtake all others and be
+//! overtaken, also by one another.
 //!
 //! **Versions** make that harmless. A region's [`Version`] is how often the only copy changed
 //! hands. All valid copies have the same one, what is sent names the version that it is about, and
@@ -34,7 +35,7 @@ mod router;
 pub mod table;
 
 pub use directory::{Directory, Hint, Policy};
-pub use message::{Kind, Message, Version};
+pub use message::{Message, MessageKind, Version};
 #[cfg(feature = "planted")]
 pub use planted::Planted;
 pub use ranks::Ranks;
@@ -114,18 +115,18 @@ pub enum Breach {
     #[error("a {kind:?} message cannot come now")]
     Unexpected {
         /// Kind of the message.
-        kind: Kind,
+        kind: MessageKind,
     },
     /// A message to the home that came elsewhere.
     #[error("a {kind:?} message is for the home of the region")]
     NotHome {
         /// Kind of the message.
-        kind: Kind,
+        kind: MessageKind,
     },
     /// A message of the home that came from elsewhere.
     #[error("a {kind:?} message comes from the home of the region")]
     NotFromHome {
         /// Kind of the message.
-        kind: Kind,
+        kind: MessageKind,
     },
 }

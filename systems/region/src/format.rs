@@ -17,11 +17,11 @@
 //! Flag 2: of a request that is to land, the home may lend the data instead; of data, it is lent.
 //! Then the offset is where it begins in the home's heap.
 //!
-//! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]). Packets
+//! A multicast reaches all ranks. Its receivers stand before the header ([`receivers`]). Packets
 //! of collective operations begin as no other packet does ([`weft_collective::format`]).
 
 use crate::RegionId;
-use crate::coherence::{Kind, Message, Version};
+use crate::coherence::{Message, MessageKind, Version};
 use weft_endpoint::{HeapName, Rank};
 
 /// Bytes of the header of a message without data.
@@ -91,7 +91,7 @@ impl Header {
         (self.lands && !self.message.kind.carries_data()).then_some(Destination { number, grain })
     }
 
-    /// This message about data that was put, so many of its bytes by packets; what follows it, if
+    /// This message about data that was put, `by_packets` of its bytes by packets; what follows, if
     /// anything, are the last.
     #[must_use]
     pub fn landed(self, by_packets: u64) -> Self {
@@ -136,7 +136,7 @@ impl Header {
         let (front, rest) = bytes.split_first_chunk::<SIZE>()?;
         let half = |at: usize| u16::from_le_bytes([front[at], front[at + 1]]);
         let word = |at: usize| u32::from(half(at)) | u32::from(half(at + 2)) << 16;
-        let kind = *Kind::ALL.get(usize::from(front[0]))?;
+        let kind = *MessageKind::ALL.get(usize::from(front[0]))?;
         let (home, party) = (Rank(half(2)), Rank(half(12)));
         let (lands, lent) = (front[1] & 1 == 1, front[1] & 2 == 2);
         let (offset, data) = if kind.carries_data() || lands {
@@ -220,7 +220,7 @@ impl Notice {
             Notice::Unknown => (2, Version::default(), 0),
             Notice::Heap(heap) => (3, Version::default(), heap.bytes),
         };
-        let message = Message { kind: Kind::Read, version, party: region.home };
+        let message = Message { kind: MessageKind::Read, version, party: region.home };
         let header = Header { offset: bytes, ..Header::new(region, message) };
         let mut encoded = header.emit().to_vec();
         encoded[0] = FIRST_NOTICE + kind;
@@ -235,7 +235,7 @@ impl Notice {
     pub fn parse(bytes: &[u8], ranks: usize) -> Option<(RegionId, Self)> {
         let (bytes, name) = bytes.split_first_chunk::<DATA_SIZE>()?;
         let (mut front, size) = (*bytes.first_chunk::<SIZE>()?, bytes.last_chunk::<8>()?);
-        let kind = std::mem::replace(&mut front[0], Kind::Read as u8);
+        let kind = std::mem::replace(&mut front[0], MessageKind::Read as u8);
         let (Header { region, message, .. }, _) = Header::parse(&front, ranks)?;
         let (version, bytes) = (message.version, u64::from_le_bytes(*size));
         let notice = match kind.checked_sub(FIRST_NOTICE)? {

@@ -85,7 +85,7 @@ struct NodeState {
     /// Regions that this node created so far.
     created: u32,
     /// Regions that threads of this node have asked for.
-    asked: BTreeMap<RegionId, Asked>,
+    asked: BTreeMap<RegionId, HomeQuery>,
     /// Number of times that a region was forgotten: what its home said before is too old then.
     forgotten: u64,
     /// The regions that were unmapped last, by when ([`Slot::unmapped_at`]).
@@ -100,7 +100,7 @@ struct NodeState {
 
 /// Question to a region's home.
 #[derive(Default)]
-struct Asked {
+struct HomeQuery {
     /// By so many threads, which take an answer each.
     threads: usize,
     answers: VecDeque<Notice>,

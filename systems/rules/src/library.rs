@@ -1,7 +1,8 @@
 //! Libraries of rules: the table of `weft-game.h`, and calls of its functions.
 //!
 //! A library is code that somebody chose to run, as a program is: nothing here defends against one
-//! that breaks what the header says. What it is given is what the header promises, checked here.
+//! that breaks what the header says. Its arguments are those that the header promises, checked
+//! here.
 #![allow(unsafe_code)]
 
 use crate::error::Error;

@@ -18,7 +18,7 @@ pub trait Game: Copy + Send + 'static {
     /// Largest value that a position has, for either player; less than 32,767.
     const MOST: i16;
 
-    /// Moves, in a fixed order; none at the end of a game. Who has to pass has one move.
+    /// Moves, in a fixed order; none at the end of a game. A player that has to pass has one move.
     fn moves(&self) -> Self::Moves;
 
     /// Number of [`Self::moves`], where there is a faster way than to make them.

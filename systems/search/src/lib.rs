@@ -64,6 +64,6 @@ pub use game::Game;
 pub use puzzle::Puzzle;
 pub use search::{Search, Stopper};
 pub use settings::{MOST_JOBS_PER_MESSAGE, Settings};
-pub use statistics::{Answer, Counted, Iteration, Solved};
+pub use statistics::{Counted, Iteration, SearchAnswer, Solved};
 pub use table::Replacement;
 pub use verdict::{Deepened, Judged, Plan, Strategy};

@@ -24,11 +24,11 @@
 //! waits, and an answer needs no room that is not there.
 
 mod alone;
-mod asked;
 mod drive;
 pub(crate) mod items;
 mod member;
 mod records;
+mod request_table;
 mod values;
 
 pub(crate) use drive::{Until, deepen};

@@ -178,7 +178,7 @@ impl OutgoingJobs {
         self.clear(to);
     }
 
-    /// Rank `from` has taken so many of this rank's messages in all. False if it cannot have.
+    /// Rank `from` has taken `messages` of this rank's messages in all. False if it cannot have.
     #[must_use]
     pub fn taken_by(&mut self, from: usize, messages: u32) -> bool {
         let peer = &mut self.peers[from];

@@ -7,7 +7,7 @@ pub trait Puzzle: Copy + Send + 'static {
     /// Moves of a position, one after the other.
     type Moves: Iterator<Item = u8> + Send;
 
-    /// Bytes of an encoded position, up to 30. What they leave of 30 holds the moves that led
+    /// Bytes of an encoded position, up to 30. The rest of 30 bytes holds the moves that led
     /// there, and a position whose moves do not fit is searched where it was made.
     const BYTES: usize;
 

@@ -11,7 +11,7 @@ use crate::outgoing::OutgoingJobs;
 use crate::perft::Perft;
 use crate::puzzle::Puzzle;
 use crate::settings::Settings;
-use crate::statistics::{Answer, Counted, Iteration, Solved};
+use crate::statistics::{Counted, Iteration, SearchAnswer, Solved};
 use crate::table::Table;
 use crate::verdict::{self, Deepened, Judged, Longer, Plan};
 use crate::worker::Worker;
@@ -256,14 +256,14 @@ fn deepen<P: Puzzle, W: Worker>(
     mut after: impl FnMut(&Iteration),
 ) -> Result<()> {
     if bound == 0 && start.is_goal() {
-        solved.answer = Answer::Moves(Vec::new());
+        solved.answer = SearchAnswer::Moves(Vec::new());
         return Ok(());
     }
     let job: Job = Ida::<P>::LAYOUT.start(|bytes| start.encode(bytes));
     let mut before = Default::default();
     loop {
         if member.most_moves().is_some_and(|most| bound > most) {
-            solved.answer = Answer::Late { at_least: bound };
+            solved.answer = SearchAnswer::Late { at_least: bound };
             return Ok(());
         }
         let began = member.now();
@@ -276,12 +276,12 @@ fn deepen<P: Puzzle, W: Worker>(
         before = tallies;
         if let Some(moves) = found {
             check(start, &moves)?;
-            solved.answer = Answer::Moves(moves);
+            solved.answer = SearchAnswer::Moves(moves);
             return Ok(());
         }
         let is_full = tallies.worked.dropped > 0;
         if is_late || is_full {
-            solved.answer = Answer::Late { at_least: bound };
+            solved.answer = SearchAnswer::Late { at_least: bound };
             solved.full_at = (!is_late).then_some(bound);
             return Ok(());
         }
@@ -289,7 +289,7 @@ fn deepen<P: Puzzle, W: Worker>(
         match next.and_then(|next| u16::try_from(next).ok()) {
             Some(next) => bound = next,
             None => {
-                solved.answer = Answer::Unsolvable;
+                solved.answer = SearchAnswer::Unsolvable;
                 return Ok(());
             }
         }

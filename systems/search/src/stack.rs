@@ -2,8 +2,9 @@
 //! few wait (depth-first order).
 //!
 //! How many there are at most has a bound that does not hang on luck. From [`Stack::is_high`] on
-//! its rank searches whole what it takes up, and makes no jobs. What others have under way to it
-//! may still come, and is bounded by their credits, of which it gives none back until then.
+//! its rank searches whole what it takes up, and makes no jobs. Jobs that others have under way to
+//! it may still come, and their number is bounded by their credits, of which it gives none back
+//! until then.
 
 use crate::job::Job;
 

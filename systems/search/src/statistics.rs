@@ -25,7 +25,7 @@ pub struct Iteration {
 
 /// Answer of a search for a solution.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Answer {
+pub enum SearchAnswer {
     /// Moves of a shortest solution.
     Moves(Vec<u8>),
     /// There is no solution.
@@ -42,7 +42,7 @@ pub enum Answer {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Solved {
     /// Its answer.
-    pub answer: Answer,
+    pub answer: SearchAnswer,
     /// Iterations, the last of which found the solution, unless the start is one.
     pub iterations: Vec<Iteration>,
     /// Time of all, at rank 0.
@@ -109,9 +109,9 @@ impl Solved {
     /// Gives all ranks what rank 0 has. Collective.
     pub(crate) fn spread(self, team: &Team) -> Result<Self> {
         let (answer, moves): (_, &[u8]) = match &self.answer {
-            Answer::Moves(moves) => (0, moves),
-            Answer::Unsolvable => (1, &[]),
-            Answer::Late { at_least } => (2 + u64::from(*at_least), &[]),
+            SearchAnswer::Moves(moves) => (0, moves),
+            SearchAnswer::Unsolvable => (1, &[]),
+            SearchAnswer::Late { at_least } => (2 + u64::from(*at_least), &[]),
         };
         let lengths = [answer, moves.len() as u64, self.iterations.len() as u64];
         let full_at = self.full_at.map_or(u64::MAX, u64::from);
@@ -126,9 +126,9 @@ impl Solved {
         moves.resize(length, 0);
         team.broadcast(0, &mut moves)?;
         let answer = match answer {
-            0 => Answer::Moves(moves),
-            1 => Answer::Unsolvable,
-            late => Answer::Late { at_least: (late - 2) as u16 },
+            0 => SearchAnswer::Moves(moves),
+            1 => SearchAnswer::Unsolvable,
+            late => SearchAnswer::Late { at_least: (late - 2) as u16 },
         };
         let (iterations, _) = words.as_chunks::<WORDS>();
         let iterations = iterations.iter().map(Iteration::parse).collect();

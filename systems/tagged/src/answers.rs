@@ -3,7 +3,7 @@
 
 use crate::Result;
 use crate::format::Head;
-use crate::network::{Network, Source};
+use crate::network::{SendSource, TaggedNetwork};
 use std::collections::VecDeque;
 use weft_endpoint::Rank;
 
@@ -50,7 +50,7 @@ struct Answer<G> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes<'a>(pub &'a [u8]);
 
-impl Source for Bytes<'_> {
+impl SendSource for Bytes<'_> {
     fn length(&self) -> u64 {
         self.0.len() as u64
     }
@@ -68,8 +68,8 @@ impl<G> Default for Answers<G> {
 }
 
 impl<G: Copy> Answers<G> {
-    /// Adds one. What it `gives` its receiver the right to that one has once it has left: who
-    /// returns no credits is answered nothing, and so gets to nothing more.
+    /// Adds one. What it `gives` its receiver the right to that one has once it has left: a peer
+    /// that returns no credits is answered nothing, and so gets no further.
     pub fn push(&mut self, to: Rank, head: Head, gives: G) {
         self.push_with(to, head, Vec::new(), gives);
     }
@@ -96,7 +96,7 @@ impl<G: Copy> Answers<G> {
 
     /// Sends them in order, as far as there is room, and tells of each what it gave. True if any
     /// has left.
-    pub fn send<N: Network>(
+    pub fn send<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         mut left: impl FnMut(Rank, G),

@@ -1,14 +1,15 @@
 //! Operations of all members of a team (thesis 7.4.2): the engine of [`weft_collective`], with its
 //! packets among those of messages and accesses.
 //!
-//! A [`Collectives`] is one rank's. Whoever owns it has a lock around all its calls and
+//! A [`Collectives`] is one rank's. Its owner has a lock around all its calls and
 //! [drives](Teams::drive) its operations; a packet that is [one of theirs](is_collective) it is
 //! [given](arrive).
 
-use crate::network::{Broadcast, Source};
+use crate::network::{Broadcast, SendSource};
 use crate::{Error, Result};
 use weft_collective::{
-    Arrived, Body, Failure, Members, Memory, Progress, Refused, TeamId, Teams, Transport, Tuning,
+    ArrivedPacket, Members, OperationMemory, PacketEffect, Refused, RunFailure, TeamId, Teams,
+    TransferBody, Transport, Tuning,
 };
 use weft_endpoint::{Group, Rank};
 
@@ -33,10 +34,10 @@ pub const TUNING: Tuning = Tuning {
 };
 
 /// Packets of operations on a network.
-pub struct Packets<'a, N>(pub &'a mut N);
+pub struct CollectivePackets<'a, N>(pub &'a mut N);
 
 /// The bytes behind the header of a packet, as the network reads them.
-impl Source for Body<'_> {
+impl SendSource for TransferBody<'_> {
     fn length(&self) -> u64 {
         self.len() as u64
     }
@@ -47,7 +48,7 @@ impl Source for Body<'_> {
     }
 }
 
-impl<N: Broadcast> Transport for Packets<'_, N> {
+impl<N: Broadcast> Transport for CollectivePackets<'_, N> {
     type Error = Error;
 
     fn payload(&self) -> usize {
@@ -63,22 +64,22 @@ impl<N: Broadcast> Transport for Packets<'_, N> {
     }
 
     #[inline]
-    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> Result<bool> {
+    fn send(&mut self, to: Rank, head: &[u8], body: &TransferBody<'_>) -> Result<bool> {
         self.0.send(to, head, Some((body, 0, body.len())))
     }
 
     #[inline]
-    fn multicast(&mut self, _all: Group, head: &[u8], body: &Body<'_>) -> Result<bool> {
+    fn multicast(&mut self, _all: Group, head: &[u8], body: &TransferBody<'_>) -> Result<bool> {
         self.0.broadcast(head, Some((body, 0, body.len())))
     }
 }
 
 /// The error of a failed operation.
-impl From<Failure<Error>> for Error {
-    fn from(failure: Failure<Error>) -> Self {
+impl From<RunFailure<Error>> for Error {
+    fn from(failure: RunFailure<Error>) -> Self {
         match failure {
-            Failure::Transport(error) => error,
-            Failure::Violation { from, what } => Error::Violation { from, what },
+            RunFailure::Transport(error) => error,
+            RunFailure::Violation { from, what } => Error::Violation { from, what },
         }
     }
 }
@@ -89,7 +90,7 @@ impl From<Failure<Error>> for Error {
 ///
 /// # Errors
 /// [`Error::Violation`] if what came for it cannot be its.
-pub fn open<M: Memory, K: AsRef<[u8]>>(
+pub fn open<M: OperationMemory, K: AsRef<[u8]>>(
     collectives: &mut Collectives<M, K>,
     team: TeamId,
     members: &[Rank],
@@ -115,15 +116,15 @@ pub fn violation(refused: &Refused, me: Rank) -> Option<Error> {
 /// # Errors
 /// [`Error::Violation`] if no member sends that.
 #[inline]
-pub fn arrive<M: Memory, K: AsRef<[u8]>>(
+pub fn arrive<M: OperationMemory, K: AsRef<[u8]>>(
     collectives: &mut Collectives<M, K>,
     from: Rank,
-    packet: impl Arrived<Kept = K>,
+    packet: impl ArrivedPacket<Kept = K>,
 ) -> Result<()> {
     let what = match collectives.arrive(from, packet) {
-        Ok(Progress::None | Progress::Resume(..)) => return Ok(()),
+        Ok(PacketEffect::None | PacketEffect::Resume(..)) => return Ok(()),
         // Others end by themselves.
-        Ok(Progress::Aborted(..)) => "the end of a team, which is not its to end",
+        Ok(PacketEffect::Aborted(..)) => "the end of a team, which is not its to end",
         Err(Refused::Violation(what)) => what,
         Err(Refused::Disagreement(_) | Refused::Failed(_)) => DISAGREES,
         Err(Refused::NotMember | Refused::Missing) => {

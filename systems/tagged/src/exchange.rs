@@ -24,33 +24,33 @@
 //! the [answers](crate::answers) to them. Receives without messages, and messages without receives,
 //! are in `inbox`; receives whose messages come are in `receives`.
 //!
-//! Who closes an endpoint wants nothing more there: what is stored for it and what comes later is
-//! dropped, and its senders are answered as if it had been received, so that their sends end. Who
-//! leaves the job says so (`left`), because from then on nobody answers for it.
+//! An endpoint that is closed wants nothing more: messages that are stored for it and those that
+//! come later are dropped, and its senders are answered as if it had been received, so that their
+//! sends end. Who leaves the job says so (`left`), because from then on nobody answers for it.
 
 mod arrivals;
 mod awaited;
 mod inbox;
 mod leaving;
-mod outgoing;
+mod parameters;
 mod posted;
 mod receives;
 mod sends;
 
-use crate::format::{Packet, is_one_of_several, parse, parse_whole};
-use crate::matching::{Envelope, Pattern, Position};
-use crate::network::{Network, Receiver, Sink, Source};
-use crate::{Error, Kind, Result, Taken};
+use crate::format::{TaggedPacket, is_one_of_several, parse, parse_whole};
+use crate::matching::{MessageEnvelope, Position, ReceivePattern};
+use crate::network::{Receiver, SendSource, Sink, TaggedNetwork};
+use crate::{Error, Result, Tagging, Taken};
 use arrivals::{Arrivals, Gives};
-use inbox::{Asked, Stored, StoredKey};
+use inbox::{RendezvousRequest, Stored, StoredKey};
 use sends::Sends;
 use weft_endpoint::{Awaited, Rank};
 
-pub use outgoing::{Outgoing, Sending};
+pub use parameters::{SendParameters, Sending};
 
 /// Something ended.
 #[derive(Debug)]
-pub enum Event<S, D> {
+pub enum ExchangeEvent<S, D> {
     /// A send that was kept.
     Sent(S),
     /// A receive. Of a message longer than its capacity the rest is lost.
@@ -58,7 +58,7 @@ pub enum Event<S, D> {
         /// Memory that has its bytes.
         into: D,
         /// Envelope of the message.
-        envelope: Envelope,
+        envelope: MessageEnvelope,
     },
 }
 
@@ -70,7 +70,7 @@ pub struct Exchange<S, D> {
     arrivals: Arrivals<D>,
 }
 
-impl<S: Source, D: Sink> Exchange<S, D> {
+impl<S: SendSource, D: Sink> Exchange<S, D> {
     /// The messages of `rank` in a job of `ranks`.
     pub fn new(rank: Rank, ranks: usize) -> Self {
         Exchange { rank, sends: Sends::new(rank, ranks), arrivals: Arrivals::new(rank, ranks) }
@@ -84,7 +84,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 
     /// Chooses who is sent messages in a way that suits a network that [reads them where they
-    /// belong](crate::Network::post): those for which `in_place` is true. Nobody is at first.
+    /// belong](crate::TaggedNetwork::post): those for which `in_place` is true. Nobody is at first.
     pub fn set_in_place(&mut self, in_place: impl Fn(Rank) -> bool) {
         self.sends.set_in_place(in_place);
     }
@@ -97,18 +97,24 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// The next thing that ended: sends first.
     #[inline]
-    pub fn event(&mut self) -> Option<Event<S, D>> {
+    pub fn event(&mut self) -> Option<ExchangeEvent<S, D>> {
         if let Some(source) = self.sends.sent.pop_front() {
-            return Some(Event::Sent(source));
+            return Some(ExchangeEvent::Sent(source));
         }
         let (into, envelope) = self.arrivals.received.pop_front()?;
-        Some(Event::Received { into, envelope })
+        Some(ExchangeEvent::Received { into, envelope })
     }
 
     /// Receives a message into `into`: one that comes, or one that is here. True if there was none,
     /// so that nothing else has happened.
     #[inline(always)]
-    pub fn receive(&mut self, endpoint: u8, kind: Kind, pattern: Pattern, into: D) -> bool {
+    pub fn receive(
+        &mut self,
+        endpoint: u8,
+        kind: Tagging,
+        pattern: ReceivePattern,
+        into: D,
+    ) -> bool {
         let matcher = self.arrivals.inbox.matcher(endpoint, kind);
         // It is posted where it is made: what may be needed elsewhere too is made in between.
         let position = matcher.post(pattern, into);
@@ -121,7 +127,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// A receive was posted that may want messages that are here.
     #[inline(never)]
-    fn receive_unexpected(&mut self, endpoint: u8, kind: Kind, position: Position) {
+    fn receive_unexpected(&mut self, endpoint: u8, kind: Tagging, position: Position) {
         let Some((pattern, mut into)) =
             self.arrivals.inbox.matcher(endpoint, kind).take_back(position)
         else {
@@ -154,7 +160,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 
     /// The first unexpected message that such a receive would get; it stays where it is.
-    pub fn peek(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
+    pub fn peek(
+        &mut self,
+        endpoint: u8,
+        kind: Tagging,
+        pattern: &ReceivePattern,
+    ) -> Option<MessageEnvelope> {
         self.arrivals.inbox.peek(endpoint, kind, pattern)
     }
 
@@ -164,10 +175,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     pub fn claim(
         &mut self,
         endpoint: u8,
-        kind: Kind,
-        pattern: &Pattern,
+        kind: Tagging,
+        pattern: &ReceivePattern,
         number: u64,
-    ) -> Option<Envelope> {
+    ) -> Option<MessageEnvelope> {
         let message = self.arrivals.inbox.take_first(endpoint, kind, pattern)?;
         self.arrivals.inbox.claim(endpoint, number, message);
         Some(message.0)
@@ -198,7 +209,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 
     /// Drops the message that was claimed. Returns its envelope.
-    pub fn discard_claimed(&mut self, endpoint: u8, number: u64) -> Option<Envelope> {
+    pub fn discard_claimed(&mut self, endpoint: u8, number: u64) -> Option<MessageEnvelope> {
         let message = self.arrivals.inbox.take_claimed(endpoint, number)?;
         self.discard_stored(message);
         Some(message.0)
@@ -206,7 +217,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// Drops the first unexpected message that such a receive would get. Returns its
     /// envelope.
-    pub fn discard(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
+    pub fn discard(
+        &mut self,
+        endpoint: u8,
+        kind: Tagging,
+        pattern: &ReceivePattern,
+    ) -> Option<MessageEnvelope> {
         let message = self.arrivals.inbox.take_first(endpoint, kind, pattern)?;
         self.discard_stored(message);
         Some(message.0)
@@ -236,14 +252,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 
     /// A receive gets an unexpected message.
-    fn take_stored(&mut self, to: u8, message: (Envelope, StoredKey), into: D) {
+    fn take_stored(&mut self, to: u8, message: (MessageEnvelope, StoredKey), into: D) {
         if let Some((own, mut into)) = self.arrivals.take_stored(to, message, into) {
             self.sends.end_own(own, |source| copy(source, &mut into));
             self.arrivals.received.push_back((into, message.0));
         }
     }
 
-    fn discard_stored(&mut self, message: (Envelope, StoredKey)) {
+    fn discard_stored(&mut self, message: (MessageEnvelope, StoredKey)) {
         if let Some(own) = self.arrivals.discard_stored(message) {
             self.sends.end_own(own, |_| ());
         }
@@ -253,10 +269,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     ///
     /// # Errors
     /// Those of the network.
-    pub fn send<N: Network>(
+    pub fn send<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         source: S,
     ) -> Result<Sending<S>> {
         match message.to.rank == self.rank {
@@ -268,17 +284,17 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// Sends a message of a few bytes of which nobody wants to hear more, to another rank, if that
     /// may be done at once. False if not: nothing has happened then, and [`Self::send`] may do it.
     #[inline(always)]
-    pub fn send_short<N: Network>(
+    pub fn send_short<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         bytes: &[u8],
     ) -> bool {
         self.sends.send_short(network, message, bytes)
     }
 
     /// A message of this rank to itself.
-    fn send_here(&mut self, message: &Outgoing, source: S) -> Sending<S> {
+    fn send_here(&mut self, message: &SendParameters, source: S) -> Sending<S> {
         let (to, length) = (message.to.endpoint, source.length());
         let envelope = self.sends.envelope(message, length);
         let Arrivals { inbox, received, .. } = &mut self.arrivals;
@@ -310,16 +326,21 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     ///
     /// # Errors
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
-    pub fn arrive<N: Network>(&mut self, network: &mut N, from: Rank, packet: &[u8]) -> Result<()> {
+    pub fn arrive<N: TaggedNetwork>(
+        &mut self,
+        network: &mut N,
+        from: Rank,
+        packet: &[u8],
+    ) -> Result<()> {
         let arrivals = &mut self.arrivals;
         let outcome = match parse(from, packet) {
-            Some(Packet::First { to, envelope, number, bytes }) => {
+            Some(TaggedPacket::First { to, envelope, number, bytes }) => {
                 arrivals.handle_first(network, to, envelope, number, bytes)
             }
-            Some(Packet::More { number, offset, bytes }) => {
+            Some(TaggedPacket::More { number, offset, bytes }) => {
                 arrivals.handle_more(network, from, (number, offset), bytes)
             }
-            Some(Packet::Part { own, offset, bytes }) => {
+            Some(TaggedPacket::Part { own, offset, bytes }) => {
                 arrivals.handle_part(network, from, (own, offset), bytes)
             }
             _ => return self.arrive_inside(from, packet).map(drop),
@@ -360,16 +381,16 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     #[inline(never)]
     fn handle_other(&mut self, from: Rank, packet: &[u8]) -> Taken {
         match parse(from, packet) {
-            Some(Packet::Request { to, envelope, number, lies_at, wants_done }) => {
-                let asked = Asked { number, lies_at, wants_done };
+            Some(TaggedPacket::Request { to, envelope, number, lies_at, wants_done }) => {
+                let asked = RendezvousRequest { number, lies_at, wants_done };
                 self.arrivals.handle_request(to, envelope, asked)
             }
-            Some(Packet::Grant { number, own, length, zero_copy }) => {
+            Some(TaggedPacket::Grant { number, own, length, zero_copy }) => {
                 self.sends.handle_grant(from, number, own, (length, zero_copy))
             }
-            Some(Packet::Done { number }) => self.sends.handle_done(from, number),
-            Some(Packet::Consumed { amount }) => self.sends.handle_consumed(from, amount),
-            Some(Packet::Left) => {
+            Some(TaggedPacket::Done { number }) => self.sends.handle_done(from, number),
+            Some(TaggedPacket::Consumed { amount }) => self.sends.handle_consumed(from, amount),
+            Some(TaggedPacket::Left) => {
                 self.give_up(from);
                 Ok(())
             }
@@ -396,7 +417,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     ///
     /// # Errors
     /// Those of the network.
-    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+    pub fn transmit<N: TaggedNetwork>(&mut self, network: &mut N) -> Result<bool> {
         let any = self.arrivals.transmit(network)?;
         // Messages leave when all answers have.
         Ok(any | (!self.has_answers() && self.sends.transmit(network)?))
@@ -414,7 +435,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 
     /// Has the network write into no receive any more: nothing is taken from it from here on.
-    pub fn call_off<N: Network>(&mut self, network: &mut N) {
+    pub fn call_off<N: TaggedNetwork>(&mut self, network: &mut N) {
         self.arrivals.receives.call_off(network);
     }
 
@@ -426,7 +447,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// Nothing is received at an endpoint any more: takes back its posted receives, and drops the
     /// messages for it that are here and those that come, until it is [opened](Self::open). Their
-    /// senders are answered as if they had been received. What has begun goes on.
+    /// senders are answered as if they had been received. Receives that have begun go on.
     pub fn close(&mut self, endpoint: u8) -> Vec<D> {
         let (posted, messages) = self.arrivals.inbox.close(endpoint);
         messages.into_iter().for_each(|message| self.discard_stored(message));
@@ -456,7 +477,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     pub fn leave(&mut self, others: impl IntoIterator<Item = Rank>) {
         for other in others {
             if other != self.rank && !self.has_left(other) {
-                self.arrivals.answers.push(other, Packet::Left.head(), Gives::Nothing);
+                self.arrivals.answers.push(other, TaggedPacket::Left.head(), Gives::Nothing);
             }
         }
     }
@@ -476,7 +497,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 }
 
 /// Copies a message of this rank to itself.
-fn copy<S: Source, D: Sink>(source: &S, into: &mut D) {
+fn copy<S: SendSource, D: Sink>(source: &S, into: &mut D) {
     let length = source.length().min(into.capacity());
     let mut at = 0;
     source.pieces(0, length as usize, &mut |bytes| {

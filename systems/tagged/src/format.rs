@@ -20,15 +20,15 @@
 //! that need not ask is a `first` and as many `more` as it takes, which have its number and belong
 //! to the last `first` of their sender. A `request` is answered by a `grant`, which says how many
 //! bytes are wanted; they come as `part`s, in order. Each of these, and of `more`, says where its
-//! bytes belong, so that a network may read them there ([`crate::Network::post`]); `done` says that
-//! all are there, if the request wanted to know. A `grant` with the flag `ZERO_COPY` has memory
-//! ready for all of the bytes at once, which then come beside packets
-//! ([`crate::Network::send_zero_copy`]), or as `part`s all the same. A request's `address`, unless
-//! that is 0, is where the bytes lie in the process of their sender: who can fetch them from there
-//! needs no `grant`, and says `done`, whether the request wanted to know or not. Who has `left` the
-//! job answers nothing any more.
+//! bytes belong, so that a network may read them there ([`crate::TaggedNetwork::post`]); `done`
+//! says that all are there, if the request wanted to know. A `grant` with the flag `ZERO_COPY` has
+//! memory ready for all of the bytes at once, which then come beside packets
+//! ([`crate::TaggedNetwork::send_zero_copy`]), or as `part`s all the same. A request's `address`,
+//! unless that is 0, is where the bytes lie in the process of their sender: a receiver that can
+//! fetch them from there needs no `grant`, and says `done`, whether the request wanted to know or
+//! not. A rank that has `left` the job answers nothing any more.
 
-use crate::{Address, Envelope, Kind};
+use crate::{Address, MessageEnvelope, Tagging};
 use std::num::NonZero;
 use weft_endpoint::{POSTED_HEAD_BYTES, PostedHead, Rank};
 
@@ -68,7 +68,7 @@ pub struct Whole<'a> {
     /// The endpoint that it is for.
     pub to: u8,
     /// Its envelope.
-    pub envelope: Envelope,
+    pub envelope: MessageEnvelope,
     /// The number by which its sender wants to hear that it is where its receive wants it, if it
     /// wants to.
     pub registered: Option<NonZero<u64>>,
@@ -79,17 +79,17 @@ pub struct Whole<'a> {
 /// A packet of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // The diagram has the names of the fields.
-pub enum Packet<'a> {
+pub enum TaggedPacket<'a> {
     /// A whole message.
     Whole(Whole<'a>),
     /// The first packet of a message.
-    First { to: u8, envelope: Envelope, number: u64, bytes: &'a [u8] },
+    First { to: u8, envelope: MessageEnvelope, number: u64, bytes: &'a [u8] },
     /// The next packet of a message.
     More { number: u64, offset: u64, bytes: &'a [u8] },
     /// A request to send a message, or to have it fetched from an address.
     Request {
         to: u8,
-        envelope: Envelope,
+        envelope: MessageEnvelope,
         number: u64,
         lies_at: Option<NonZero<u64>>,
         wants_done: bool,
@@ -145,51 +145,53 @@ impl Head {
     }
 }
 
-impl Packet<'_> {
+impl TaggedPacket<'_> {
     /// The packet, or what stands before its bytes.
     #[inline(always)]
     pub fn head(&self) -> Head {
         match *self {
-            Packet::Whole(Whole { to, envelope, registered: None, .. }) => {
+            TaggedPacket::Whole(Whole { to, envelope, registered: None, .. }) => {
                 enveloped(EAGER_KIND, to, &envelope, 0)
             }
-            Packet::Whole(Whole { to, envelope, registered: Some(number), .. }) => {
+            TaggedPacket::Whole(Whole { to, envelope, registered: Some(number), .. }) => {
                 enveloped(REGISTERED_KIND, to, &envelope, 0).word(number.get())
             }
-            Packet::First { to, envelope, number, .. } => {
+            TaggedPacket::First { to, envelope, number, .. } => {
                 enveloped(FIRST_KIND, to, &envelope, 0).word(envelope.length).word(number)
             }
-            Packet::More { number, offset, .. } => Head::new(MORE_KIND).word(number).word(offset),
-            Packet::Request { to, envelope, number, lies_at, wants_done } => {
+            TaggedPacket::More { number, offset, .. } => {
+                Head::new(MORE_KIND).word(number).word(offset)
+            }
+            TaggedPacket::Request { to, envelope, number, lies_at, wants_done } => {
                 let flags = if wants_done { WANTS_DONE } else { 0 };
                 let head = enveloped(REQUEST_KIND, to, &envelope, flags)
                     .word(envelope.length)
                     .word(number);
                 head.word(lies_at.map_or(0, NonZero::get))
             }
-            Packet::Grant { number, own, length, zero_copy } => {
+            TaggedPacket::Grant { number, own, length, zero_copy } => {
                 let flags = if zero_copy { ZERO_COPY } else { 0 };
                 Head::new(GRANT_KIND).octet(1, flags).word(number).word(own).word(length)
             }
-            Packet::Part { own, offset, .. } => Head::new(PART_KIND).word(own).word(offset),
-            Packet::Done { number } => Head::new(7).word(number),
-            Packet::Consumed { amount } => Head::new(8).word(amount),
-            Packet::Left => Head::new(LEFT_KIND),
+            TaggedPacket::Part { own, offset, .. } => Head::new(PART_KIND).word(own).word(offset),
+            TaggedPacket::Done { number } => Head::new(7).word(number),
+            TaggedPacket::Consumed { amount } => Head::new(8).word(amount),
+            TaggedPacket::Left => Head::new(LEFT_KIND),
         }
     }
 }
 
 /// First bytes of all parts of the message that is received as this.
 pub(crate) fn part_head(own: u64) -> PostedHead {
-    start_of(Packet::Part { own, offset: 0, bytes: &[] })
+    start_of(TaggedPacket::Part { own, offset: 0, bytes: &[] })
 }
 
 /// First bytes of all packets but the first of the message with this number.
 pub(crate) fn more_head(number: u64) -> PostedHead {
-    start_of(Packet::More { number, offset: 0, bytes: &[] })
+    start_of(TaggedPacket::More { number, offset: 0, bytes: &[] })
 }
 
-fn start_of(packet: Packet<'_>) -> PostedHead {
+fn start_of(packet: TaggedPacket<'_>) -> PostedHead {
     let mut start = PostedHead::default();
     start.copy_from_slice(&packet.head().bytes()[..size_of::<PostedHead>()]);
     start
@@ -201,7 +203,7 @@ pub(crate) fn is_one_of_several(packet: &[u8]) -> bool {
     matches!(packet.first(), Some(&(FIRST_KIND | MORE_KIND | PART_KIND)))
 }
 
-fn enveloped(kind: u8, to: u8, envelope: &Envelope, flags: u8) -> Head {
+fn enveloped(kind: u8, to: u8, envelope: &MessageEnvelope, flags: u8) -> Head {
     let [start, tag, data] = words(kind, to, envelope, flags);
     let mut head = Head::new(0).word(tag).word(data);
     head.bytes[..8].copy_from_slice(&start.to_le_bytes());
@@ -210,13 +212,13 @@ fn enveloped(kind: u8, to: u8, envelope: &Envelope, flags: u8) -> Head {
 
 /// All that stands before the bytes of an eager message, in words as the machine has them.
 #[inline(always)]
-pub(crate) fn short_head(to: u8, envelope: &Envelope) -> [u64; 3] {
+pub(crate) fn short_head(to: u8, envelope: &MessageEnvelope) -> [u64; 3] {
     words(EAGER_KIND, to, envelope, 0)
 }
 
 #[inline(always)]
-fn words(kind: u8, to: u8, envelope: &Envelope, flags: u8) -> [u64; 3] {
-    let tagged = if envelope.kind == Kind::Tagged { IS_TAGGED } else { 0 };
+fn words(kind: u8, to: u8, envelope: &MessageEnvelope, flags: u8) -> [u64; 3] {
+    let tagged = if envelope.kind == Tagging::Tagged { IS_TAGGED } else { 0 };
     let data = if envelope.data.is_some() { HAS_DATA } else { 0 };
     let start = [kind, flags | tagged | data, to, envelope.source.endpoint, 0, 0, 0, 0];
     [u64::from_le_bytes(start), envelope.tag, envelope.data.unwrap_or(0)]
@@ -239,15 +241,15 @@ pub fn parse_whole(from: Rank, packet: &[u8]) -> Option<Whole<'_>> {
 }
 
 /// Parses a packet of `from`; `None` if it is none that a peer sends.
-pub fn parse(from: Rank, packet: &[u8]) -> Option<Packet<'_>> {
+pub fn parse(from: Rank, packet: &[u8]) -> Option<TaggedPacket<'_>> {
     match *packet.first()? {
-        EAGER_KIND | REGISTERED_KIND => parse_whole(from, packet).map(Packet::Whole),
+        EAGER_KIND | REGISTERED_KIND => parse_whole(from, packet).map(TaggedPacket::Whole),
         FIRST_KIND => {
             let (Start { to, .. }, mut envelope, rest) = parse_envelope(from, packet, 0)?;
             let (length, rest) = word(rest)?;
             let (number, bytes) = word(rest)?;
             envelope.length = length;
-            Some(Packet::First { to, envelope, number, bytes })
+            Some(TaggedPacket::First { to, envelope, number, bytes })
         }
         REQUEST_KIND => {
             let (start, mut envelope, rest) = parse_envelope(from, packet, WANTS_DONE)?;
@@ -256,7 +258,7 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Packet<'_>> {
             let (lies_at, rest) = parse_address(rest, length)?;
             let (to, wants_done) = (start.to, start.flags & WANTS_DONE != 0);
             envelope.length = length;
-            let request = Packet::Request { to, envelope, number, lies_at, wants_done };
+            let request = TaggedPacket::Request { to, envelope, number, lies_at, wants_done };
             rest.is_empty().then_some(request)
         }
         GRANT_KIND => {
@@ -265,7 +267,7 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Packet<'_>> {
             let [number, own, length] = [number, own, length].map(u64::from_le_bytes);
             let zero_copy = start[1] == ZERO_COPY;
             let is_known = start == [GRANT_KIND, start[1] & ZERO_COPY, 0, 0, 0, 0, 0, 0];
-            is_known.then_some(Packet::Grant { number, own, length, zero_copy })
+            is_known.then_some(TaggedPacket::Grant { number, own, length, zero_copy })
         }
         kind => {
             let (start, rest) = word(packet)?;
@@ -285,7 +287,11 @@ struct Start {
 /// `allowed` are flags that it may have, besides those of all such. The length of the message,
 /// which stands elsewhere, is left 0.
 #[inline(always)]
-fn parse_envelope(from: Rank, packet: &[u8], allowed: u8) -> Option<(Start, Envelope, &[u8])> {
+fn parse_envelope(
+    from: Rank,
+    packet: &[u8],
+    allowed: u8,
+) -> Option<(Start, MessageEnvelope, &[u8])> {
     let (head, rest) = packet.split_first_chunk::<EAGER>()?;
     let (&[start, tag, data], _) = head.as_chunks::<8>() else { return None };
     let [start, tag, data] = [start, tag, data].map(u64::from_le_bytes);
@@ -295,8 +301,8 @@ fn parse_envelope(from: Rank, packet: &[u8], allowed: u8) -> Option<(Start, Enve
     if start & !known != 0 || (!is_tagged && tag != 0) || (!has_data && data != 0) {
         return None;
     }
-    let envelope = Envelope {
-        kind: if is_tagged { Kind::Tagged } else { Kind::Untagged },
+    let envelope = MessageEnvelope {
+        kind: if is_tagged { Tagging::Tagged } else { Tagging::Untagged },
         source: Address { rank: from, endpoint },
         tag,
         data: has_data.then_some(data),
@@ -313,22 +319,22 @@ pub(crate) fn parse_address(bytes: &[u8], length: u64) -> Option<(Option<NonZero
     (!is_odd).then_some((lies_at, rest))
 }
 
-fn parse_bare(kind: u8, rest: &[u8]) -> Option<Packet<'_>> {
+fn parse_bare(kind: u8, rest: &[u8]) -> Option<TaggedPacket<'_>> {
     if kind == LEFT_KIND {
-        return rest.is_empty().then_some(Packet::Left);
+        return rest.is_empty().then_some(TaggedPacket::Left);
     }
     let (number, rest) = word(rest)?;
     match (kind, rest) {
         (MORE_KIND, rest) => {
             let (offset, bytes) = word(rest)?;
-            Some(Packet::More { number, offset, bytes })
+            Some(TaggedPacket::More { number, offset, bytes })
         }
         (PART_KIND, rest) => {
             let (offset, bytes) = word(rest)?;
-            Some(Packet::Part { own: number, offset, bytes })
+            Some(TaggedPacket::Part { own: number, offset, bytes })
         }
-        (7, []) => Some(Packet::Done { number }),
-        (8, []) => Some(Packet::Consumed { amount: number }),
+        (7, []) => Some(TaggedPacket::Done { number }),
+        (8, []) => Some(TaggedPacket::Consumed { amount: number }),
         _ => None,
     }
 }

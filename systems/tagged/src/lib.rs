@@ -18,8 +18,8 @@
 //! | [`remote`] | one rank's accesses to memory of others, and theirs to its |
 //! | [`collectives`] | operations of all members of a team, by [`weft_collective`] |
 //!
-//! May use the packet layer. Reads and writes the program's memory through [`Source`] and [`Sink`]
-//! only, and knows no lock and no thread: whoever owns an [`Exchange`], a
+//! May use the packet layer. Reads and writes the program's memory through [`SendSource`] and
+//! [`Sink`] only, and knows no lock and no thread: whoever owns an [`Exchange`], a
 //! [`Remote`](remote::Remote) or [`Collectives`] sees to that. Keeps I9: unexpected bytes,
 //! requests, accesses and answers are bounded for each peer, and a peer that exceeds a bound is
 //! refused ([`Error::Violation`]).
@@ -36,9 +36,9 @@ pub mod peer;
 pub mod remote;
 
 pub use collectives::Collectives;
-pub use exchange::{Event, Exchange, Outgoing, Sending};
-pub use matching::{Envelope, Pattern};
-pub use network::{Broadcast, Looked, Network, Parted, Receiver, Sink, Source};
+pub use exchange::{Exchange, ExchangeEvent, SendParameters, Sending};
+pub use matching::{MessageEnvelope, ReceivePattern};
+pub use network::{Broadcast, Parted, Receiver, SendSource, Sink, TaggedNetwork, TakenPacket};
 
 use weft_endpoint::Rank;
 
@@ -53,7 +53,7 @@ pub struct Address {
 
 /// Two kinds of messages that never match each other's receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum Tagging {
     /// Matched by source and tag.
     Tagged,
     /// Matched by source.

@@ -8,21 +8,21 @@
 //! Where a queue is long, an index says where what matches stands (`matching/index.rs`), so that
 //! nobody looks through it.
 //!
-//! Whoever uses this finds first, and then takes what was found: a receive into which more messages
+//! A caller first finds a receive, and then takes it: a receive into which more messages
 //! fit stays where it is.
 
 mod index;
 mod line;
 
-use crate::{Address, Kind};
+use crate::{Address, Tagging};
 use index::Indexes;
 use line::Line;
 
 /// Facts about a message by which it is matched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Envelope {
+pub struct MessageEnvelope {
     /// Tagged or not.
-    pub kind: Kind,
+    pub kind: Tagging,
     /// Its sender.
     pub source: Address,
     /// Its tag; 0 if it has none.
@@ -35,7 +35,7 @@ pub struct Envelope {
 
 /// Pattern of the messages that a receive wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pattern {
+pub struct ReceivePattern {
     /// From whom; `None` for anybody.
     pub source: Option<Address>,
     /// With which tag.
@@ -44,10 +44,10 @@ pub struct Pattern {
     pub ignore: u64,
 }
 
-impl Pattern {
+impl ReceivePattern {
     /// True if it wants this message.
     #[inline]
-    pub fn wants(&self, envelope: &Envelope) -> bool {
+    pub fn wants(&self, envelope: &MessageEnvelope) -> bool {
         (self.tag ^ envelope.tag) & !self.ignore == 0
             && self.source.is_none_or(|source| source == envelope.source)
     }
@@ -60,10 +60,10 @@ pub struct Position(u64);
 /// The receives `R` and the messages `M` of one kind at one endpoint.
 #[derive(Debug)]
 pub struct Matcher<R, M> {
-    posted: Line<(Pattern, R)>,
+    posted: Line<(ReceivePattern, R)>,
     /// Of all posted receives, or of none.
     posted_by: Indexes,
-    unexpected: Line<(Envelope, M)>,
+    unexpected: Line<(MessageEnvelope, M)>,
     /// Of all unexpected messages, for each shape of receives that have asked.
     unexpected_by: Indexes,
 }
@@ -83,10 +83,10 @@ impl<R, M> Default for Matcher<R, M> {
 }
 
 impl<R, M> Matcher<R, M> {
-    /// The first posted receive, where it lies. Whoever takes it calls
+    /// The first posted receive, where it lies. A caller that takes it calls
     /// [`Self::first_posted_left`].
     #[inline(always)]
-    pub fn first_posted(&mut self) -> Option<&mut Option<(Pattern, R)>> {
+    pub fn first_posted(&mut self) -> Option<&mut Option<(ReceivePattern, R)>> {
         self.posted.first_mut()
     }
 
@@ -100,7 +100,7 @@ impl<R, M> Matcher<R, M> {
     }
 
     /// The first receive that wants this message, where it lies.
-    pub fn find_posted(&mut self, envelope: &Envelope) -> Option<(Position, &mut R)> {
+    pub fn find_posted(&mut self, envelope: &MessageEnvelope) -> Option<(Position, &mut R)> {
         let number = if self.posted_by.is_empty() {
             self.posted.numbered().find(|(_, it)| it.0.wants(envelope))?.0
         } else {
@@ -137,7 +137,7 @@ impl<R, M> Matcher<R, M> {
     }
 
     /// The first message that the receive wants.
-    pub fn find_unexpected(&mut self, pattern: &Pattern) -> Option<Position> {
+    pub fn find_unexpected(&mut self, pattern: &ReceivePattern) -> Option<Position> {
         let found = if self.unexpected.count() <= MANY {
             self.unexpected.numbered().find(|(_, it)| pattern.wants(&it.0)).map(|it| it.0)
         } else {
@@ -148,13 +148,13 @@ impl<R, M> Matcher<R, M> {
 
     /// Envelope of the message that was found.
     #[inline]
-    pub fn unexpected(&self, Position(position): Position) -> Option<&Envelope> {
+    pub fn unexpected(&self, Position(position): Position) -> Option<&MessageEnvelope> {
         self.unexpected.get(position).map(|(envelope, _)| envelope)
     }
 
     /// Takes the message that was found.
     #[inline]
-    pub fn take_unexpected(&mut self, position: Position) -> Option<(Envelope, M)> {
+    pub fn take_unexpected(&mut self, position: Position) -> Option<(MessageEnvelope, M)> {
         let taken = self.unexpected.take(position.0);
         if self.unexpected.close_gaps() || self.unexpected.count() == 0 {
             self.unexpected_by.clear();
@@ -165,7 +165,7 @@ impl<R, M> Matcher<R, M> {
     /// Posts a receive. It wants none of the messages that are here, or is [taken
     /// back](Self::take_back) at once.
     #[inline(always)]
-    pub fn post(&mut self, pattern: Pattern, receive: R) -> Position {
+    pub fn post(&mut self, pattern: ReceivePattern, receive: R) -> Position {
         let number = self.posted.push((pattern, receive));
         if self.posted.count() > MANY || !self.posted_by.is_empty() {
             self.index_posted(number);
@@ -174,7 +174,7 @@ impl<R, M> Matcher<R, M> {
     }
 
     /// Takes back the receive that was posted last.
-    pub fn take_back(&mut self, position: Position) -> Option<(Pattern, R)> {
+    pub fn take_back(&mut self, position: Position) -> Option<(ReceivePattern, R)> {
         if self.posted_by.is_empty() {
             return self.posted.pop();
         }
@@ -192,7 +192,7 @@ impl<R, M> Matcher<R, M> {
 
     /// Stores a message that no posted receive wants.
     #[inline]
-    pub fn store(&mut self, envelope: Envelope, message: M) {
+    pub fn store(&mut self, envelope: MessageEnvelope, message: M) {
         let number = self.unexpected.push((envelope, message));
         if !self.unexpected_by.is_empty() {
             self.unexpected_by.store(&envelope, number, self.unexpected.count());
@@ -212,18 +212,18 @@ impl<R, M> Matcher<R, M> {
     }
 
     /// Takes all unexpected messages.
-    pub fn clear_unexpected(&mut self) -> impl Iterator<Item = (Envelope, M)> + use<R, M> {
+    pub fn clear_unexpected(&mut self) -> impl Iterator<Item = (MessageEnvelope, M)> + use<R, M> {
         self.unexpected_by.clear();
         std::mem::take(&mut self.unexpected).into_members()
     }
 
     /// Patterns of the receives that are posted, in order.
-    pub fn posted(&self) -> impl Iterator<Item = &Pattern> {
+    pub fn posted(&self) -> impl Iterator<Item = &ReceivePattern> {
         self.posted.numbered().map(|(_, (pattern, _))| pattern)
     }
 
     /// Envelopes of the messages that are unexpected, in order.
-    pub fn unexpected_messages(&self) -> impl Iterator<Item = &Envelope> {
+    pub fn unexpected_messages(&self) -> impl Iterator<Item = &MessageEnvelope> {
         self.unexpected.numbered().map(|(_, (envelope, _))| envelope)
     }
 

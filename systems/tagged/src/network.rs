@@ -1,17 +1,17 @@
 //! Networks that carry packets, and the memory that their bytes come from and go to.
 
-use crate::{Envelope, Result};
+use crate::{MessageEnvelope, Result};
 use std::mem;
 use std::num::NonZero;
 use std::ops::Range;
-use weft_collective::Arrived;
+use weft_collective::ArrivedPacket;
 use weft_endpoint::{
-    Gather, HeldPacket, KeptPacket, Packets, Posted, PostedHead, Rank, SendPacket, Steady,
+    Borrowed, Gather, HeldPacket, KeptPacket, Packets, Posted, PostedHead, Rank, SendPacket,
     copy_short,
 };
 
 /// Bytes to send: the program's memory.
-pub trait Source {
+pub trait SendSource {
     /// Number of bytes.
     fn length(&self) -> u64;
     /// Calls `take` with the pieces of `length` bytes from `offset` on, which are there.
@@ -20,9 +20,10 @@ pub trait Source {
     fn lies_at(&self) -> Option<u64> {
         None
     }
-    /// So many of the bytes from `offset` on, if they lie in one piece and packets may leave from
-    /// there: of a source that was kept, until the network [has them back](Network::has_back).
-    fn steady(&self, offset: u64, length: usize) -> Option<Steady> {
+    /// The `length` bytes from `offset` on, if they lie in one piece and packets may leave from
+    /// there: of a source that was kept, until the network [has them
+    /// back](TaggedNetwork::has_back).
+    fn borrowed(&self, offset: u64, length: usize) -> Option<Borrowed> {
         let _ = (offset, length);
         None
     }
@@ -49,7 +50,7 @@ pub trait Sink: Sized {
     }
     /// The first `length` bytes, of which `there` are there already, if they lie in one piece and a
     /// network may write there at any time: of a receive that has begun, until the network has
-    /// [given them up](Network::unpost).
+    /// [given them up](TaggedNetwork::unpost).
     fn posted(&mut self, _head: PostedHead, _length: usize, _there: usize) -> Option<Posted> {
         None
     }
@@ -65,7 +66,7 @@ pub trait Receiver<D> {
     /// True if it receives a message of this length into `into`, which is for one message.
     fn wants(&self, into: &D, length: u64) -> bool;
     /// Receives a message that it wants.
-    fn receive(&mut self, into: D, envelope: &Envelope, bytes: &[u8]);
+    fn receive(&mut self, into: D, envelope: &MessageEnvelope, bytes: &[u8]);
 }
 
 /// Fate of a packet of a long message.
@@ -81,7 +82,7 @@ pub enum Parted {
 
 /// A network that sends packets to other ranks. Those that arrive are given to
 /// [`Exchange::arrive`](crate::Exchange::arrive).
-pub trait Network {
+pub trait TaggedNetwork {
     /// Bytes of a packet at most, whoever it is for; at least 64.
     fn payload(&self) -> usize;
 
@@ -96,7 +97,7 @@ pub trait Network {
     ///
     /// # Errors
     /// Those of the network.
-    fn send<S: Source>(
+    fn send<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -108,7 +109,7 @@ pub trait Network {
     ///
     /// # Errors
     /// Those of the network.
-    fn send_part<S: Source>(
+    fn send_part<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -164,7 +165,7 @@ pub trait Network {
     /// Sends the first `length` bytes of a source to where `to` has [posted](Self::post_zero_copy)
     /// memory for them, from where they lie, until the network [has them back](Self::has_back).
     /// False if it does not: nothing has happened then.
-    fn send_zero_copy<S: Source>(
+    fn send_zero_copy<S: SendSource>(
         &mut self,
         to: Rank,
         head: &PostedHead,
@@ -176,7 +177,7 @@ pub trait Network {
     }
 
     /// True if nothing has bytes of this source where they lie.
-    fn has_back<S: Source>(&mut self, source: &S) -> bool {
+    fn has_back<S: SendSource>(&mut self, source: &S) -> bool {
         let _ = source;
         true
     }
@@ -186,7 +187,7 @@ pub trait Network {
     ///
     /// # Errors
     /// Those of the network.
-    fn send_at_once<S: Source>(
+    fn send_at_once<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -213,17 +214,20 @@ pub trait Network {
     }
 }
 
-/// A [`Network`] that also sends one packet to all ranks of the job.
-pub trait Broadcast: Network {
+/// A [`TaggedNetwork`] that also sends one packet to all ranks of the job.
+pub trait Broadcast: TaggedNetwork {
     /// Bytes up to which the network copies such a packet itself, if it does that; at least 64.
     fn broadcast_payload(&self) -> usize;
 
-    /// Sends one packet to all ranks but this one, as [`Network::send`] to one.
+    /// Sends one packet to all ranks but this one, as [`TaggedNetwork::send`] to one.
     ///
     /// # Errors
     /// Those of the network.
-    fn broadcast<S: Source>(&mut self, head: &[u8], body: Option<(&S, u64, usize)>)
-    -> Result<bool>;
+    fn broadcast<S: SendSource>(
+        &mut self,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool>;
 }
 
 /// Bytes from which on it is worth it to say where they lie: a packet or two are not slower than a
@@ -231,14 +235,14 @@ pub trait Broadcast: Network {
 pub const SINGLE_COPY_FROM: u64 = 32 * 1024;
 
 /// Address of long bytes, if others can fetch them from there.
-pub(crate) fn lies_at<S: Source>(source: &S) -> Option<NonZero<u64>> {
+pub(crate) fn lies_at<S: SendSource>(source: &S) -> Option<NonZero<u64>> {
     let is_long = source.length() >= SINGLE_COPY_FROM;
     is_long.then(|| source.lies_at()).flatten().and_then(NonZero::new)
 }
 
-/// A packet as [`Network::send`] is given it, in one piece: for networks that keep packets as
+/// A packet as [`TaggedNetwork::send`] is given it, in one piece: for networks that keep packets as
 /// vectors.
-pub fn gather<S: Source>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8> {
+pub fn gather<S: SendSource>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8> {
     let mut packet = head.to_vec();
     if let Some((source, offset, length)) = body {
         source.pieces(offset, length, &mut |bytes| packet.extend_from_slice(bytes));
@@ -246,7 +250,7 @@ pub fn gather<S: Source>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8>
     packet
 }
 
-impl Network for &Packets {
+impl TaggedNetwork for &Packets {
     #[inline]
     fn payload(&self) -> usize {
         self.max_payload()
@@ -257,7 +261,7 @@ impl Network for &Packets {
         self.max_payload_to(to)
     }
 
-    fn send<S: Source>(
+    fn send<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -275,18 +279,18 @@ impl Network for &Packets {
         Ok(true)
     }
 
-    fn send_part<S: Source>(
+    fn send_part<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
         (source, offset, length): (&S, u64, usize),
         is_last: bool,
     ) -> Result<Parted> {
-        let steady = source.steady(offset, length);
+        let borrowed = source.borrowed(offset, length);
         let Some(packet) = self.try_packet_to(to)? else { return Ok(Parted::NoRoom) };
         let mut packet = filled::<S>(packet, head, None)?;
-        let is_lent = match steady {
-            Some(bytes) => packet.put_steady(bytes)?,
+        let is_lent = match borrowed {
+            Some(bytes) => packet.put_borrowed(bytes)?,
             None => put(&mut packet, source, offset, length).map(|()| false)?,
         };
         if is_last && is_lent {
@@ -330,23 +334,23 @@ impl Network for &Packets {
         posted.is_some_and(|posted| self.memory().post_zero_copy(from, posted))
     }
 
-    fn send_zero_copy<S: Source>(
+    fn send_zero_copy<S: SendSource>(
         &mut self,
         to: Rank,
         head: &PostedHead,
         source: &S,
         length: usize,
     ) -> bool {
-        let bytes = source.steady(0, length);
+        let bytes = source.borrowed(0, length);
         bytes.is_some_and(|bytes| self.memory().send_zero_copy(to, head, bytes))
     }
 
-    fn has_back<S: Source>(&mut self, source: &S) -> bool {
-        let whole = source.steady(0, source.length() as usize);
+    fn has_back<S: SendSource>(&mut self, source: &S) -> bool {
+        let whole = source.borrowed(0, source.length() as usize);
         whole.is_none_or(|bytes| self.memory().has_back(bytes))
     }
 
-    fn send_at_once<S: Source>(
+    fn send_at_once<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -384,7 +388,7 @@ impl Broadcast for &Packets {
         self.multicast_payload()
     }
 
-    fn broadcast<S: Source>(
+    fn broadcast<S: SendSource>(
         &mut self,
         head: &[u8],
         body: Option<(&S, u64, usize)>,
@@ -396,9 +400,9 @@ impl Broadcast for &Packets {
 }
 
 /// A packet that was [taken](Packets::take), while whoever took it looks at it.
-pub struct Looked<'a>(pub &'a Packets, pub &'a mut HeldPacket);
+pub struct TakenPacket<'a>(pub &'a Packets, pub &'a mut HeldPacket);
 
-impl Arrived for Looked<'_> {
+impl ArrivedPacket for TakenPacket<'_> {
     type Kept = KeptPacket;
 
     #[inline]
@@ -411,7 +415,7 @@ impl Arrived for Looked<'_> {
     }
 }
 
-/// A packet as [`Network::send`] is given it, to be gathered.
+/// A packet as [`TaggedNetwork::send`] is given it, to be gathered.
 struct Short<'a, S> {
     head: &'a [u8],
     body: Option<(&'a S, u64, usize)>,
@@ -425,7 +429,7 @@ impl<S> Clone for Short<'_, S> {
 
 impl<S> Copy for Short<'_, S> {}
 
-impl<S: Source> Gather for Short<'_, S> {
+impl<S: SendSource> Gather for Short<'_, S> {
     #[inline]
     fn size(&self) -> usize {
         self.head.len() + self.body.map_or(0, |(_, _, length)| length)
@@ -449,7 +453,7 @@ fn is_short<S>(packets: &Packets, to: Rank, head: &[u8], body: Option<(&S, u64, 
 
 /// Sends these few bytes, if they may leave at once.
 #[inline]
-fn send_short<S: Source>(
+fn send_short<S: SendSource>(
     packets: &Packets,
     to: Rank,
     head: &[u8],
@@ -460,7 +464,7 @@ fn send_short<S: Source>(
 
 /// A packet with these bytes.
 #[inline]
-fn filled<'a, S: Source>(
+fn filled<'a, S: SendSource>(
     mut packet: SendPacket<'a>,
     head: &[u8],
     body: Option<(&S, u64, usize)>,
@@ -474,7 +478,7 @@ fn filled<'a, S: Source>(
 
 /// Copies `length` bytes from `offset` on into a packet.
 #[inline]
-fn put<S: Source>(
+fn put<S: SendSource>(
     packet: &mut SendPacket<'_>,
     source: &S,
     offset: u64,

@@ -46,15 +46,18 @@ mod origin;
 mod regions;
 mod target;
 
-use crate::network::{Network, Sink, Source};
+use crate::network::{SendSource, Sink, TaggedNetwork};
 use crate::{Error, Result};
-use atomic::Atomic;
-use format::{Packet, Span};
+use atomic::AtomicAccess;
+use format::{AccessSpan, RemotePacket};
 use origin::Origin;
 use target::{Piece, Target};
 use weft_endpoint::Rank;
 
-pub use access::{Access, Accessed, Asking, Event, MOST, Outcome, Owed, Refused, Rights};
+pub use access::{
+    Access, AccessEvent, AccessOutcome, AccessRefused, AccessRights, Accessed, MOST, OwedAnswer,
+    Submission,
+};
 pub use format::is_access;
 pub use origin::atomic_bytes;
 
@@ -68,7 +71,7 @@ pub struct Remote<O, R> {
     target: Target<R>,
 }
 
-impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
+impl<O: SendSource + Sink, R: SendSource + Sink> Remote<O, R> {
     /// The accesses of `rank` in a job of `ranks`.
     pub fn new(rank: Rank, ranks: usize) -> Self {
         Remote { rank, origin: Origin::new(ranks), target: Target::new(ranks) }
@@ -90,7 +93,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         &mut self,
         key: u64,
         base: u64,
-        rights: Rights,
+        rights: AccessRights,
         memory: R,
     ) -> std::result::Result<(), R> {
         self.target.regions.expose(key, base, rights, memory)
@@ -121,10 +124,10 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     /// The next thing that happened: accesses by others first, as one of this rank to itself is
     /// told of before it ends.
     #[inline]
-    pub fn event(&mut self) -> Option<Event<O>> {
+    pub fn event(&mut self) -> Option<AccessEvent<O>> {
         match self.target.accessed() {
-            Some(accessed) => Some(Event::Accessed(accessed)),
-            None => self.origin.ended().map(|(op, outcome)| Event::Ended { op, outcome }),
+            Some(accessed) => Some(AccessEvent::Accessed(accessed)),
+            None => self.origin.ended().map(|(op, outcome)| AccessEvent::Ended { op, outcome }),
         }
     }
 
@@ -153,18 +156,18 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     ///
     /// # Errors
     /// Those of the network.
-    pub fn write<N: Network>(
+    pub fn write<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         access: &Access,
         data: Option<u64>,
         op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         match self.origin.may_begin(access, op.length(), op) {
             Err(asking) => Ok(asking),
             Ok((span, op)) if access.to.rank == self.rank => {
                 self.write_here(span, data, op);
-                Ok(Asking::Kept)
+                Ok(Submission::Kept)
             }
             Ok((span, op)) => self.origin.write(network, access, (span, data), op),
         }
@@ -174,38 +177,38 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     ///
     /// # Errors
     /// Those of the network.
-    pub fn read<N: Network>(
+    pub fn read<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         access: &Access,
         op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         match self.origin.may_begin(access, op.capacity(), op) {
             Err(asking) => Ok(asking),
             Ok((span, mut op)) if access.to.rank == self.rank => {
                 let outcome = self.target.read_here(self.rank, &span, &mut op);
                 self.origin.end_at_once(op, outcome);
-                Ok(Asking::Kept)
+                Ok(Submission::Kept)
             }
             Ok((span, op)) => self.origin.read(network, access, span, op),
         }
     }
 
-    /// Does `atomic` to a region of another rank, with `operands` as [`Atomic::apply`] takes them.
-    /// The bytes that were there come into `op`, if it `fetches`; then its room is as long as what
-    /// is accessed. All of it has to fit into a packet: [`atomic_bytes`].
+    /// Does `atomic` to a region of another rank, with `operands` as [`AtomicAccess::apply`] takes
+    /// them. The bytes that were there come into `op`, if it `fetches`; then its room is as long as
+    /// what is accessed. All of it has to fit into a packet: [`atomic_bytes`].
     ///
     /// # Errors
     /// Those of the network.
-    pub fn atomic<N: Network>(
+    pub fn atomic<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         access: &Access,
-        (atomic, fetches): (Atomic, bool),
+        (atomic, fetches): (AtomicAccess, bool),
         length: u64,
         operands: &[u8],
         op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         let (span, mut op) = match self.origin.may_begin(access, length, op) {
             Err(asking) => return Ok(asking),
             Ok(begins) => begins,
@@ -220,11 +223,11 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             }
         });
         self.origin.end_at_once(op, outcome);
-        Ok(Asking::Kept)
+        Ok(Submission::Kept)
     }
 
     /// Answers a write that had data with it, because the program can be told of another.
-    pub fn answer(&mut self, owed: Owed) {
+    pub fn answer(&mut self, owed: OwedAnswer) {
         if owed.to == self.rank {
             self.origin.end(origin::op_key(owed.number), Ok(()));
         } else {
@@ -233,12 +236,12 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     }
 
     /// A write to this rank itself. With data it ends when the program can be told of another.
-    fn write_here(&mut self, span: Span, data: Option<u64>, op: O) {
+    fn write_here(&mut self, span: AccessSpan, data: Option<u64>, op: O) {
         let (rank, length) = (self.rank, span.length());
         let placed = self.target.write_here(&span, &op);
         match data {
             Some(data) if placed.is_ok() => {
-                let owed = Owed { to: rank, number: self.origin.keep_own(rank, &span, op) };
+                let owed = OwedAnswer { to: rank, number: self.origin.keep_own(rank, &span, op) };
                 self.target.tell(rank, &span, true, length, Some((data, owed)));
             }
             _ => {
@@ -254,29 +257,36 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     ///
     /// # Errors
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
-    pub fn arrive<N: Network>(&mut self, network: &mut N, from: Rank, packet: &[u8]) -> Result<()> {
+    pub fn arrive<N: TaggedNetwork>(
+        &mut self,
+        network: &mut N,
+        from: Rank,
+        packet: &[u8],
+    ) -> Result<()> {
         let (origin, target) = (&mut self.origin, &mut self.target);
         let outcome = match format::parse(packet) {
             _ if from == self.rank => Err("itself a remote access"),
-            Some(Packet::Write { span, number, data, bytes }) => {
+            Some(RemotePacket::Write { span, number, data, bytes }) => {
                 let piece = Piece { from, span, number, data, length: bytes.len() as u64 };
                 target.handle_write(network, &piece, bytes)
             }
-            Some(Packet::Offer { span, number, lies_at, data }) => {
+            Some(RemotePacket::Offer { span, number, lies_at, data }) => {
                 let piece = Piece { from, span, number, data, length: span.offered() };
                 target.handle_offer(network, &piece, lies_at)
             }
-            Some(Packet::Read { span, number, fetches }) => {
+            Some(RemotePacket::Read { span, number, fetches }) => {
                 target.handle_read(from, span, number, fetches)
             }
-            Some(Packet::Atomic { span, number, atomic, fetches, operands }) => {
+            Some(RemotePacket::Atomic { span, number, atomic, fetches, operands }) => {
                 let most = atomic_bytes(network.payload_to(from), atomic);
                 target.handle_atomic(from, span, number, (atomic, fetches), (operands, most))
             }
-            Some(Packet::Fetched { number, all }) => target.handle_fetched(from, number, all),
-            Some(Packet::Part { number, bytes }) => origin.handle_part(from, number, bytes),
-            Some(Packet::Ended { number, outcome }) => origin.handle_ended(from, number, outcome),
-            Some(Packet::Address { number, lies_at }) => {
+            Some(RemotePacket::Fetched { number, all }) => target.handle_fetched(from, number, all),
+            Some(RemotePacket::Part { number, bytes }) => origin.handle_part(from, number, bytes),
+            Some(RemotePacket::Ended { number, outcome }) => {
+                origin.handle_ended(from, number, outcome)
+            }
+            Some(RemotePacket::Address { number, lies_at }) => {
                 origin.handle_address(from, number, lies_at)
             }
             None => Err("a remote access that is none"),
@@ -296,7 +306,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     ///
     /// # Errors
     /// Those of the network.
-    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+    pub fn transmit<N: TaggedNetwork>(&mut self, network: &mut N) -> Result<bool> {
         let any = self.origin.fetch(network)?;
         let (served, has_room) = self.target.transmit(network)?;
         Ok(any | served | (has_room && self.origin.transmit(network)?))

@@ -1,6 +1,6 @@
 //! Agreement among survivors: messages as bytes, and one rank that is told anything.
 
-use weft_collective::agreement::{Agreement, Message, Post};
+use weft_collective::agreement::{Agreement, AgreementMessage, Post};
 use weft_endpoint::Rank;
 
 /// The team of the rank that is told, which is the second.
@@ -11,7 +11,7 @@ const STEP: usize = 8;
 
 /// Asserts that a message, if it can be parsed, encodes to the same bytes.
 pub fn message(data: &[u8]) {
-    let Ok(message) = Message::parse(data) else { return };
+    let Ok(message) = AgreementMessage::parse(data) else { return };
     assert_eq!(message.emit(), data);
 }
 
@@ -19,9 +19,9 @@ pub fn message(data: &[u8]) {
 struct Sent(usize);
 
 impl Post for Sent {
-    fn send(&mut self, to: Rank, message: &Message) {
+    fn send(&mut self, to: Rank, message: &AgreementMessage) {
         assert!(to != ME && MEMBERS.contains(&to), "a message to rank {to}");
-        assert_eq!(Message::parse(&message.emit()).as_ref(), Ok(message));
+        assert_eq!(AgreementMessage::parse(&message.emit()).as_ref(), Ok(message));
         self.0 += 1;
     }
 }
@@ -61,7 +61,7 @@ fn hear(machine: &mut Agreement, step: &[u8], next: u32, sent: &mut Sent) {
     let front = [&[26 + kind % 4][..], &number.to_le_bytes(), &ballot.to_le_bytes()].concat();
     let flags = u64::from(flags).to_le_bytes();
     let bytes = [&front[..], &flags, &lost.flat_map(u16::to_le_bytes).collect::<Vec<_>>()].concat();
-    let Ok(message) = Message::parse(&bytes) else { return };
+    let Ok(message) = AgreementMessage::parse(&bytes) else { return };
     let before = machine.clone();
     if machine.arrived(Rank(u16::from(peer % 5)), message, sent).is_err() {
         assert!(*machine == before && sent.0 == 0, "what is refused changes nothing");

@@ -2,13 +2,14 @@
 
 use crate::wires::{RANKS, Wires};
 use std::ops::Range;
-use weft_collective::format::{Header, Kind};
+use weft_collective::format::{Header, TransferKind};
 use weft_collective::schedule::Area;
 use weft_collective::{
-    AHEAD, Call, EAGER_BYTES, Memory, Operation, Signature, Stage, TeamId, Teams, Tuning,
+    AHEAD, EAGER_BYTES, Operation, OperationCall, OperationMemory, Signature, Stage, TeamId, Teams,
+    Tuning,
 };
 use weft_endpoint::Rank;
-use weft_tagged::collectives::{Collectives, Packets, TUNING, arrive, open};
+use weft_tagged::collectives::{CollectivePackets, Collectives, TUNING, arrive, open};
 
 /// Teams that rank 0 opens, and their members.
 const TEAMS: [(TeamId, &[Rank]); 2] = [
@@ -29,7 +30,7 @@ struct Bytes {
     result: usize,
 }
 
-impl Memory for Bytes {
+impl OperationMemory for Bytes {
     fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         let all = if area == Area::Mine { self.mine } else { self.result };
         assert!(at + length <= all, "only what is there leaves");
@@ -51,13 +52,18 @@ impl Memory for Bytes {
     }
 }
 
-/// The call that a step is about, in a team of so many.
-fn call(which: u8, root: u8, length: usize, members: usize) -> Call {
+/// The call that a step is about, in a team of `members`.
+fn call(which: u8, root: u8, length: usize, members: usize) -> OperationCall {
     let operation = Operation::ALL[usize::from(which) % Operation::ALL.len()];
     let root = usize::from(root) % members;
     match operation {
-        Operation::Barrier => Call { operation, root: 0, count: 0, size: 0 },
-        _ => Call { operation, root, count: length * members, size: 1 + usize::from(which / 64) },
+        Operation::Barrier => OperationCall { operation, root: 0, count: 0, size: 0 },
+        _ => OperationCall {
+            operation,
+            root,
+            count: length * members,
+            size: 1 + usize::from(which / 64),
+        },
     }
 }
 
@@ -78,7 +84,7 @@ pub fn operations(data: &[u8]) {
         wires.room += usize::from(odd / 16);
         match what % 6 {
             0 => {
-                // What came before may be nothing of this team.
+                // Packets that came before may be none of this team's.
                 if open(&mut collectives, id, members, (Rank(0), RANKS.into())).is_err() {
                     return;
                 }
@@ -125,9 +131,11 @@ fn drive(
     number: u32,
 ) -> bool {
     loop {
-        match collectives.drive(id, number, &mut Packets(wires)) {
+        match collectives.drive(id, number, &mut CollectivePackets(wires)) {
             Err(_) => return false,
-            Ok(Stage::Waiting) => return collectives.transmit(&mut Packets(wires)).is_ok(),
+            Ok(Stage::Waiting) => {
+                return collectives.transmit(&mut CollectivePackets(wires)).is_ok();
+            }
             Ok(stage) => {
                 let Some(mut job) = collectives.take(id, number) else { return true };
                 if stage == Stage::Done {
@@ -154,9 +162,9 @@ fn said(step: &[u8], team: TeamId, begun: u32, members: usize, number: u8) -> Ve
     let number = (begun + u32::from(number % 8)).saturating_sub(1);
     let piece = vec![0; (call.bytes() / members).min(usize::from(odd) * 64)];
     let signature: Signature = call.signature();
-    let kind = if what % 6 > 3 { Kind::Piece } else { Kind::Ready };
+    let kind = if what % 6 > 3 { TransferKind::Piece } else { TransferKind::Ready };
     let team = if odd == 254 { TeamId { count: team.count + 1, ..team } } else { team };
     let header = Header { kind, team, number, step: number as u8 % 3, signature };
-    let piece = if kind == Kind::Piece { &piece[..] } else { &[] };
+    let piece = if kind == TransferKind::Piece { &piece[..] } else { &[] };
     [&header.emit()[..], piece].concat()
 }

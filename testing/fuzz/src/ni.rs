@@ -2,8 +2,8 @@
 //!
 //! The script chooses the sizes of the job, and then events in any order: packets from peers,
 //! sends, multicasts, packets processed, copied and released, time. `host` is the host and judges
-//! what the NI does; `books` is what it and its peers have told each other; `peers` makes up
-//! packets; `rest` is how it ends. What must hold after every event:
+//! what the NI does; `ledger` is what it and its peers have told each other; `peers` makes up
+//! packets; `rest` is how it ends. The invariants after every event:
 //!
 //! - nothing panics, and a refused packet changes nothing;
 //! - every buffer has one owner and is freed once, never while the host reads it (I4);
@@ -18,21 +18,21 @@
 //! In the end the host releases everything, and the peers return, clear, acknowledge and answer
 //! what is due: the NI must come to rest with everything given back and no timer left.
 
-mod books;
 mod host;
+mod ledger;
 mod peers;
 mod rest;
 
 use arbitrary::{Result, Unstructured};
-use books::is_numbered;
-use host::{COPIES, DEFERRED, Host, Kind, SEND_BUFFERS};
+use host::{BufferKind, COPIES, DEFERRED, Host, SEND_BUFFERS};
+use ledger::is_numbered;
 use peers::any_words;
 use std::collections::VecDeque;
 use weft_protocol::invariants::{i2_promised, i9_bounded};
-use weft_protocol::tree::{Group, Shape};
+use weft_protocol::tree::{MulticastGroup, Shape};
 use weft_protocol::{
-    Acknowledging, Adaptive, Body, Congestion, Counters, Forwarding, Ni, Preset, Pupa, Recovery,
-    Reliability, SendBuffers, Settings, Timer,
+    Acknowledging, Adaptive, Congestion, Counters, Forwarding, Ni, PacketBody, Preset, Pupa,
+    Recovery, Reliability, SendBuffers, Settings, Timer,
 };
 use weft_wire::{Atomic, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
@@ -91,14 +91,14 @@ struct Bench {
     /// The groups that this rank is in.
     groups: Vec<GroupId>,
     /// One that it will create at some time.
-    next: Option<Group>,
+    next: Option<MulticastGroup>,
     /// Packets that were received for groups that it has not created.
     early: Vec<Header>,
     now: u64,
     /// The host has refused a packet that the NI had accepted: the job is over.
     over: bool,
     /// The packets that arrived last, to come again.
-    recent: VecDeque<(Header, Body<u64>)>,
+    recent: VecDeque<(Header, PacketBody<u64>)>,
 }
 
 impl Bench {
@@ -145,8 +145,8 @@ impl Bench {
         settings.adaptive = adaptive(&settings, members);
         let members: Vec<Rank> =
             (0..ranks).filter(|rank| members >> rank & 1 == 1).map(Rank).collect();
-        let next = Group::new(&members, settings.shape, usize::from(ranks));
-        let next = next.unwrap_or_else(|_| Group::everyone(ranks, settings.shape));
+        let next = MulticastGroup::new(&members, settings.shape, usize::from(ranks));
+        let next = next.unwrap_or_else(|_| MulticastGroup::everyone(ranks, settings.shape));
         let mut bench = Bench {
             ni: Ni::new(local, settings),
             host: Host::new(local, &settings),
@@ -164,8 +164,8 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Creates the group that there is to be. What came early for it has to have come from its
-    /// parent.
+    /// Creates the group that there is to be. Packets that came early for it have to have come from
+    /// its parent.
     fn create_group(&mut self) {
         let Some(group) = self.next.take() else { return };
         self.tell_time();
@@ -250,11 +250,11 @@ impl Bench {
     }
 
     /// A packet arrives. A refused one changes nothing, and its buffer is the link's again.
-    fn receives(&mut self, header: Header, body: Body<u64>) {
+    fn receives(&mut self, header: Header, body: PacketBody<u64>) {
         if self.host.deferred.len() == DEFERRED {
             self.host_receives();
         }
-        if self.over || self.is_full() && matches!(body, Body::Buffer(_)) {
+        if self.over || self.is_full() && matches!(body, PacketBody::Buffer(_)) {
             return;
         }
         match self.settings.preset.reliability() {
@@ -263,17 +263,17 @@ impl Bench {
             _ => self.tell_time(),
         }
         let body = match body {
-            Body::Buffer(_) => Body::Buffer(self.host.lend(Kind::Receive)),
+            PacketBody::Buffer(_) => PacketBody::Buffer(self.host.lend(BufferKind::Receive)),
             other => other,
         };
         self.recent.truncate(RECENT - 1);
         self.recent.push_front((header, body));
-        let (before, actions, books) =
-            (self.ni.clone(), self.host.actions, self.host.books.clone());
+        let (before, actions, ledger) =
+            (self.ni.clone(), self.host.actions, self.host.ledger.clone());
         let correct = self.is_correct(&header, &body);
         match self.settings.preset.reliability() {
-            Reliability::Careful => self.host.books.arrives(&header),
-            Reliability::Ni => self.host.books.acknowledges(&header),
+            Reliability::Careful => self.host.ledger.arrives(&header),
+            Reliability::Ni => self.host.ledger.acknowledges(&header),
             Reliability::Host => {}
         }
         match self.ni.received(&header, body, &mut self.host) {
@@ -289,7 +289,7 @@ impl Bench {
                 let (now, before) = (format!("{:?}", self.ni), format!("{before:?}"));
                 assert_eq!(now, before, "{violation} left a trace");
                 assert_eq!(self.host.actions, actions, "{violation} was acted upon");
-                self.host.books = books;
+                self.host.ledger = ledger;
                 self.host.take_back(&body);
             }
         }
@@ -307,10 +307,10 @@ impl Bench {
     fn note_number(&mut self, header: &Header, before: &Counters, seen: bool, early: bool) {
         let dropped = |counters: &Counters| (counters.out_of_sequence, counters.no_buffer);
         if is_numbered(header.tag) && dropped(&self.ni.counters()) == dropped(before) {
-            self.host.books.accepted(header);
+            self.host.ledger.accepted(header);
             match (seen, early) {
-                (true, _) => self.host.books.seen(header),
-                (false, true) => self.host.books.received_early(header),
+                (true, _) => self.host.ledger.seen(header),
+                (false, true) => self.host.ledger.received_early(header),
                 (false, false) => {}
             }
         }
@@ -318,7 +318,7 @@ impl Bench {
 
     /// True if a correct peer could send this, credits apart. Retransmitting presets drop packets
     /// for other reasons first, so they are not asked.
-    fn is_correct(&self, header: &Header, body: &Body<u64>) -> bool {
+    fn is_correct(&self, header: &Header, body: &PacketBody<u64>) -> bool {
         let Header { source, tree, .. } = *header;
         let ranks = self.settings.ranks;
         let from_parent = || match self.ni.group(tree.group()?) {
@@ -328,13 +328,13 @@ impl Bench {
         };
         match (header.tag, body) {
             _ if self.settings.preset.retransmits() => true,
-            (Tag::Ucast, Body::Buffer(_)) => tree.is_unicast_of(source),
-            (Tag::Mcast, Body::Buffer(_)) => from_parent() == Some(source),
-            (Tag::FaRequest, Body::Atomic { operation, .. }) => {
+            (Tag::Ucast, PacketBody::Buffer(_)) => tree.is_unicast_of(source),
+            (Tag::Mcast, PacketBody::Buffer(_)) => from_parent() == Some(source),
+            (Tag::FaRequest, PacketBody::Atomic { operation, .. }) => {
                 operation.size() == header.size && tree == TreeId::unicast(source)
             }
-            (Tag::FaReply, Body::Fetched(_)) => self.host.fetching == Some(source),
-            (tag, body) => !tag.is_data() && *body == Body::Empty,
+            (Tag::FaReply, PacketBody::Fetched(_)) => self.host.fetching == Some(source),
+            (tag, body) => !tag.is_data() && *body == PacketBody::Empty,
         }
     }
 
@@ -343,20 +343,20 @@ impl Bench {
         let Some(deferred) = self.host.deferred.pop_front() else { return };
         self.tell_time();
         let (header, body) = (deferred.header, deferred.body);
-        let (before, actions, books) =
-            (self.ni.counters(), self.host.actions, self.host.books.clone());
-        self.host.books.acknowledges(&header);
+        let (before, actions, ledger) =
+            (self.ni.counters(), self.host.actions, self.host.ledger.clone());
+        self.host.ledger.acknowledges(&header);
         match self.ni.host_received(deferred, &mut self.host) {
             Ok(()) if !self.ni_checks_numbers() => {
                 let early = self.note_early(&header);
                 self.note_number(&header, &before, true, early);
             }
-            Ok(()) if is_numbered(header.tag) => self.host.books.reached_host(&header),
+            Ok(()) if is_numbered(header.tag) => self.host.ledger.reached_host(&header),
             Ok(()) => {}
             Err(violation) => {
                 assert_eq!(self.ni.counters(), before, "{violation} was counted");
                 assert_eq!(self.host.actions, actions, "{violation} was acted upon");
-                self.host.books = books;
+                self.host.ledger = ledger;
                 self.host.take_back(&body);
                 self.over |= self.ni_checks_numbers() && is_numbered(header.tag);
             }
@@ -451,7 +451,7 @@ impl Bench {
             return Ok(());
         }
         let index = script.choose_index(self.host.deferred.len())?;
-        let Body::Buffer(buffer) = self.host.deferred[index].body else { return Ok(()) };
+        let PacketBody::Buffer(buffer) = self.host.deferred[index].body else { return Ok(()) };
         if Host::is_copy(buffer) {
             return Ok(());
         }
@@ -459,7 +459,7 @@ impl Bench {
         self.tell_time();
         let Some(deferred) = self.host.deferred.remove(index) else { return Ok(()) };
         let deferred = self.ni.copied_deferred(deferred, copy, &mut self.host);
-        assert_eq!(deferred.body, Body::Buffer(copy));
+        assert_eq!(deferred.body, PacketBody::Buffer(copy));
         self.host.deferred.insert(index, deferred);
         Ok(())
     }
@@ -485,7 +485,7 @@ impl Bench {
 
     fn check(&mut self) {
         let window = self.window();
-        for peer in self.host.books.peers() {
+        for peer in self.host.ledger.peers() {
             let (held, blocked) = self.ni.observe().outgoing(peer);
             assert!(held <= window, "{held} credits of {window} for {peer:?}");
             i9_bounded("a blocked-sends queue", blocked, self.blocked_at_most());
@@ -494,14 +494,18 @@ impl Bench {
             }
         }
         if self.is_careful() {
-            let promised = self.host.books.peers().map(|peer| self.ni.observe().promised(peer));
+            let promised = self.host.ledger.peers().map(|peer| self.ni.observe().promised(peer));
             i2_promised(promised.map(u64::from).sum(), self.settings.promised_buffers());
         }
-        self.host.books.check();
+        self.host.ledger.check();
         self.ni.observe().check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
-        let channels = self.host.books.channels.owners(self.host.local);
+        let channels = self.host.ledger.channels.owners(self.host.local);
         assert!(self.ni.observe().channels().eq(channels), "I7 recovery: {:?}", self.ni);
-        i9_bounded("receive buffers", self.host.in_use(Kind::Receive), self.buffers_at_most());
+        i9_bounded(
+            "receive buffers",
+            self.host.in_use(BufferKind::Receive),
+            self.buffers_at_most(),
+        );
         i9_bounded("actions of one event", std::mem::take(&mut self.host.actions), 1000);
     }
 
@@ -529,7 +533,7 @@ impl Bench {
     /// are.
     fn is_full(&self) -> bool {
         let early = self.settings.preset.acknowledging() == Acknowledging::Receive;
-        let full = self.host.in_use(Kind::Receive) >= self.buffers_at_most();
+        let full = self.host.in_use(BufferKind::Receive) >= self.buffers_at_most();
         self.is_careful() && early && full
     }
 
@@ -542,7 +546,7 @@ impl Bench {
     /// I1, from one end: what is not here is in flight, or at the peer.
     fn check_credits(&self, peer: Rank) {
         let first = i64::from(self.settings.first_credits());
-        let credits = &self.host.books.pair(peer).credits;
+        let credits = &self.host.ledger.pair(peer).credits;
         let (held, _) = self.ni.observe().outgoing(peer);
         assert_eq!(i64::from(held), first - credits.spent(), "I1 credit conservation: {peer:?}");
         let (buffered, owed) = self.ni.observe().incoming(peer);

@@ -2,9 +2,9 @@
 //!
 //! Rank 0 runs its own code: ports, a mailbox, messages kept and read in pieces, sends, broadcasts,
 //! fetch-and-add. The other ranks send what the script says: packets of messages that are right in
-//! most fields, and packets that are not. Whatever comes, calls end in a value or an error; nothing
-//! blocks, no frame is freed twice or used after that, and what peers can make this rank keep is
-//! bounded. In the end nothing of the node is left.
+//! most fields, and packets that are not. With any packets, calls end in a value or an error;
+//! nothing blocks, no frame is freed twice or used after that, and what peers can make this rank
+//! keep is bounded. In the end nothing of the node is left.
 
 mod link;
 mod peers;

@@ -4,7 +4,7 @@ use arbitrary::{Result, Unstructured};
 use weft_collective::format::Header as Part;
 use weft_endpoint::Rank;
 use weft_region::coherence::{
-    Actions, Call, Hint, Kind, Message, Misuse, Policy, Region, Version, table::ReplicaState,
+    Actions, Call, Hint, Message, MessageKind, Misuse, Policy, Region, Version, table::ReplicaState,
 };
 use weft_region::format::{Header, Notice, receivers};
 use weft_region::invariants;
@@ -40,13 +40,13 @@ pub fn messages(data: &[u8]) {
 
 /// Actions of the node in one step.
 #[derive(Default)]
-struct Hands {
+struct StepActions {
     sent: usize,
     granted: Vec<Call>,
     ended: usize,
 }
 
-impl Actions for Hands {
+impl Actions for StepActions {
     fn send(&mut self, to: Rank, message: Message) {
         assert!(to != ME && to.0 < RANKS, "{message:?} goes to {to:?}");
         self.sent += 1;
@@ -74,23 +74,27 @@ fn run(script: &mut Unstructured<'_>) -> Result<()> {
         Region::elsewhere(ME, Rank(0), Version(u32::MAX))
     };
     while !script.is_empty() {
-        let mut hands = Hands::default();
+        let mut actions = StepActions::default();
         if script.ratio(1, 4)? {
-            call(&mut region, script, &mut hands)?;
+            call(&mut region, script, &mut actions)?;
         } else {
-            receive(&mut region, script, &mut hands)?;
+            receive(&mut region, script, &mut actions)?;
         }
-        check(&region, &hands);
+        check(&region, &actions);
     }
     Ok(())
 }
 
-fn call(region: &mut Region, script: &mut Unstructured<'_>, hands: &mut Hands) -> Result<()> {
+fn call(
+    region: &mut Region,
+    script: &mut Unstructured<'_>,
+    actions: &mut StepActions,
+) -> Result<()> {
     use Call::*;
     let calls = [StartRead, EndRead, StartWrite, EndWrite, Prefetch, Flush, Delete];
     let call = *script.choose(&calls)?;
     let before = region.clone();
-    if let Err(misuse) = region.call(call, hands) {
+    if let Err(misuse) = region.call(call, actions) {
         assert_eq!(*region, before, "{misuse:?} changed something");
         let waits = misuse != Misuse::Waiting || before.replica().waiting().is_some();
         assert!(waits || before.replica().state() == ReplicaState::AwaitingDeletion);
@@ -99,25 +103,29 @@ fn call(region: &mut Region, script: &mut Unstructured<'_>, hands: &mut Hands) -
 }
 
 /// A message of any peer, mostly about a copy that could be meant.
-fn receive(region: &mut Region, script: &mut Unstructured<'_>, hands: &mut Hands) -> Result<()> {
+fn receive(
+    region: &mut Region,
+    script: &mut Unstructured<'_>,
+    actions: &mut StepActions,
+) -> Result<()> {
     let from = Rank(*script.choose(&[0, 2, 3, 4])?);
-    let kind = *script.choose(&Kind::ALL)?;
+    let kind = *script.choose(&MessageKind::ALL)?;
     let known = region.directory().map(|directory| directory.version());
     let near = known.or(region.replica().version()).unwrap_or(Version(u32::MAX));
     let version = Version(near.0.wrapping_add(script.int_in_range(0..=3)?).wrapping_sub(1));
     let party = Rank(script.int_in_range(0..=RANKS - 1)?);
     let expected = region.expects(from, kind);
-    let told = region.receive(from, Message { kind, version, party }, hands);
+    let told = region.receive(from, Message { kind, version, party }, actions);
     if kind.is_for_home() && region.directory().is_none() {
         assert!(told.is_err() && !expected, "only homes have a directory");
     }
     Ok(())
 }
 
-fn check(region: &Region, hands: &Hands) {
-    assert!(hands.granted.len() + hands.ended <= 1, "two calls go on at once");
+fn check(region: &Region, actions: &StepActions) {
+    assert!(actions.granted.len() + actions.ended <= 1, "two calls go on at once");
     // Each of the others asks once, gives back once, and is told to drop its copy once.
-    assert!(hands.sent <= 8 * usize::from(RANKS), "{} messages for one", hands.sent);
+    assert!(actions.sent <= 8 * usize::from(RANKS), "{} messages for one", actions.sent);
     invariants::r5_demands_are_met(region.replica());
     if let Some(directory) = region.directory() {
         invariants::r4_bounded(directory);

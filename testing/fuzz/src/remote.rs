@@ -5,10 +5,12 @@ use crate::wires::{RANKS, Wires};
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use weft_endpoint::Rank;
-use weft_tagged::remote::atomic::{Atomic, Element, Operation};
-use weft_tagged::remote::format::{Packet, Span, parse};
-use weft_tagged::remote::{Access, Asking, Event, MOST, Owed, Refused, Remote, Rights};
-use weft_tagged::{Address, Sink, Source};
+use weft_tagged::remote::atomic::{AtomicAccess, AtomicOperation, Element};
+use weft_tagged::remote::format::{AccessSpan, RemotePacket, parse};
+use weft_tagged::remote::{
+    Access, AccessEvent, AccessRefused, AccessRights, MOST, OwedAnswer, Remote, Submission,
+};
+use weft_tagged::{Address, SendSource, Sink};
 
 /// Round trip of a packet: what was parsed encodes to the same bytes.
 pub fn packet(data: &[u8]) {
@@ -23,7 +25,7 @@ struct Memory {
     bytes: Vec<u8>,
 }
 
-impl Source for Memory {
+impl SendSource for Memory {
     fn length(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -62,7 +64,7 @@ struct Program {
     wires: Wires,
     begun: u32,
     accesses: BTreeSet<u32>,
-    owed: Vec<Owed>,
+    owed: Vec<OwedAnswer>,
     /// Numbers of accesses, which peers answer.
     asked: Vec<u64>,
 }
@@ -75,7 +77,7 @@ impl Program {
 
     fn expose(&mut self, key: u64, length: usize, odd: u8) {
         let memory = self.memory(length);
-        let rights = Rights { read: odd & 1 == 0, write: odd & 2 == 0 };
+        let rights = AccessRights { read: odd & 1 == 0, write: odd & 2 == 0 };
         let base = if odd & 4 == 0 { 0 } else { u64::MAX - length as u64 };
         // There may be one with this key.
         let _ = self.remote.expose(key, base, rights, memory);
@@ -99,8 +101,8 @@ impl Program {
             _ => remote.atomic(wires, access, (atomic, fetches), length as u64, &operands, op),
         };
         match asking {
-            Ok(Asking::Kept) => assert!(self.accesses.insert(number)),
-            Ok(Asking::Again(_)) => {}
+            Ok(Submission::Kept) => assert!(self.accesses.insert(number)),
+            Ok(Submission::Again(_)) => {}
             Err(error) => panic!("{error}"),
         }
     }
@@ -109,23 +111,25 @@ impl Program {
     fn check(&mut self) {
         while let Some(event) = self.remote.event() {
             match event {
-                Event::Ended { op, .. } => assert!(self.accesses.remove(&op.number)),
-                Event::Accessed(accessed) => self.owed.extend(accessed.data.map(|(_, owed)| owed)),
+                AccessEvent::Ended { op, .. } => assert!(self.accesses.remove(&op.number)),
+                AccessEvent::Accessed(accessed) => {
+                    self.owed.extend(accessed.data.map(|(_, owed)| owed))
+                }
             }
         }
         for packet in self.wires.said.drain(..) {
             match parse(&packet) {
                 Some(
-                    Packet::Write { number, .. }
-                    | Packet::Offer { number, .. }
-                    | Packet::Read { number, .. }
-                    | Packet::Atomic { number, .. },
+                    RemotePacket::Write { number, .. }
+                    | RemotePacket::Offer { number, .. }
+                    | RemotePacket::Read { number, .. }
+                    | RemotePacket::Atomic { number, .. },
                 ) => self.asked.push(number),
                 Some(
-                    Packet::Part { .. }
-                    | Packet::Ended { .. }
-                    | Packet::Address { .. }
-                    | Packet::Fetched { .. },
+                    RemotePacket::Part { .. }
+                    | RemotePacket::Ended { .. }
+                    | RemotePacket::Address { .. }
+                    | RemotePacket::Fetched { .. },
                 ) => {}
                 None => panic!("{packet:?} is no packet"),
             }
@@ -136,11 +140,11 @@ impl Program {
 }
 
 /// Some operation that there is.
-fn atomic_of(odd: u8, kind: u8) -> (Atomic, bool) {
-    let operation = Operation::ALL[usize::from(odd) % Operation::ALL.len()];
+fn atomic_of(odd: u8, kind: u8) -> (AtomicAccess, bool) {
+    let operation = AtomicOperation::ALL[usize::from(odd) % AtomicOperation::ALL.len()];
     let element = Element::ALL[usize::from(kind) % Element::ALL.len()];
-    let atomic = Atomic { operation, element };
-    let any = Atomic { operation: Operation::Sum, element };
+    let atomic = AtomicAccess { operation, element };
+    let any = AtomicAccess { operation: AtomicOperation::Sum, element };
     let atomic = if atomic.is_valid(true) { atomic } else { any };
     (atomic, !atomic.is_valid(false) || odd & 0x80 != 0)
 }
@@ -209,7 +213,7 @@ fn said(asked: &[u64], step: &[u8], length: usize) -> Vec<u8> {
     let offset = u64::from(offset);
     let span = |length: usize| {
         let end = offset + length as u64;
-        Span { to: odd % 2, from: 0, key: u64::from(key % 4), offset, end }
+        AccessSpan { to: odd % 2, from: 0, key: u64::from(key % 4), offset, end }
     };
     let bytes = vec![what; length % 64];
     let parsed = match which % 5 {
@@ -218,30 +222,35 @@ fn said(asked: &[u64], step: &[u8], length: usize) -> Vec<u8> {
             let data = (odd % 3 == 0).then_some(odd.into());
             if let Some(lies_at) = NonZero::new(u64::from(what)).filter(|_| odd > 200 && length > 0)
             {
-                let parsed = Packet::Offer { span: span(length), number, lies_at, data };
+                let parsed = RemotePacket::Offer { span: span(length), number, lies_at, data };
                 return parsed.head().bytes().to_vec();
             }
-            Packet::Write { span: span(bytes.len() + more), number, data, bytes: &bytes }
+            RemotePacket::Write { span: span(bytes.len() + more), number, data, bytes: &bytes }
         }
-        1 if odd > 200 => Packet::Fetched { number, all: odd % 2 == 0 },
-        1 => Packet::Read { span: span(length), number, fetches: odd % 2 == 0 },
+        1 if odd > 200 => RemotePacket::Fetched { number, all: odd % 2 == 0 },
+        1 => RemotePacket::Read { span: span(length), number, fetches: odd % 2 == 0 },
         2 => {
             let (atomic, fetches) = atomic_of(odd, what);
             // One without operands may be of any length.
-            let is_long = atomic.operation == Operation::Read && low > 200;
+            let is_long = atomic.operation == AtomicOperation::Read && low > 200;
             let elements = if is_long { length } else { 1 + usize::from(low % 2) };
             let length = elements * atomic.element.size();
             let operands = vec![what; length * atomic.operation.operands()];
-            let parsed =
-                Packet::Atomic { span: span(length), number, atomic, fetches, operands: &operands };
+            let parsed = RemotePacket::Atomic {
+                span: span(length),
+                number,
+                atomic,
+                fetches,
+                operands: &operands,
+            };
             return [parsed.head().bytes(), parsed.bytes()].concat();
         }
         3 => match NonZero::new(u64::from(what)).filter(|_| odd > 200) {
-            Some(lies_at) => Packet::Address { number, lies_at },
-            None => Packet::Part { number, bytes: &bytes },
+            Some(lies_at) => RemotePacket::Address { number, lies_at },
+            None => RemotePacket::Part { number, bytes: &bytes },
         },
-        _ if odd > 200 => Packet::Ended { number, outcome: Err(Refused::Unfetchable) },
-        _ => Packet::Ended { number, outcome: Ok(()) },
+        _ if odd > 200 => RemotePacket::Ended { number, outcome: Err(AccessRefused::Unfetchable) },
+        _ => RemotePacket::Ended { number, outcome: Ok(()) },
     };
     [parsed.head().bytes(), parsed.bytes()].concat()
 }

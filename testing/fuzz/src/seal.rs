@@ -1,7 +1,7 @@
 //! Frames on a network: sealed by a member of the job and then changed, or made up.
 
 use arbitrary::{Result, Unstructured};
-use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
+use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
 use weft_wire::several::{self, Entry};
 use weft_wire::{Header, Rank, Tag, TreeId, envelope};
 
@@ -33,7 +33,7 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
         sent.push((header, body));
     }
     frame.resize(frame.len() + protection.trailer_bytes(), 0);
-    sender.sealer(Rank(1)).seal(Kind::PACKETS, &mut frame);
+    sender.sealer(Rank(1)).seal(FrameKind::PACKETS, &mut frame);
     let mut changed = frame.clone();
     for _ in 0..script.int_in_range(0..=4)? {
         let at = script.choose_index(changed.len())?;
@@ -60,7 +60,7 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
     }
     // What anybody may send, with a beginning that is often right.
     let mut made_up = envelope::emit(&envelope::Envelope {
-        kind: Kind(script.int_in_range(0..=3)?),
+        kind: FrameKind(script.int_in_range(0..=3)?),
         job: script.int_in_range(0..=1)?,
         source: Rank(script.int_in_range(0..=2)?),
         destination: *script.choose(&[Rank(1), Rank(0), envelope::EVERYBODY])?,

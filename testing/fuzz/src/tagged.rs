@@ -4,11 +4,11 @@ use crate::wires::{RANKS, Wires};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use weft_endpoint::Rank;
-use weft_tagged::format::{Packet, Whole, parse};
+use weft_tagged::format::{TaggedPacket, Whole, parse};
 use weft_tagged::peer::window_of;
 use weft_tagged::{
-    Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Receiver, Result, Sending, Sink,
-    Source,
+    Address, Exchange, ExchangeEvent, MessageEnvelope, ReceivePattern, Receiver, Result,
+    SendParameters, SendSource, Sending, Sink, Tagging,
 };
 
 /// Round trip of a packet: what was parsed encodes to the same bytes.
@@ -16,10 +16,10 @@ pub fn packet(data: &[u8]) {
     let Some(parsed) = parse(Rank(1), data) else { return };
     let head = parsed.head();
     let bytes = match parsed {
-        Packet::Whole(Whole { bytes, .. })
-        | Packet::First { bytes, .. }
-        | Packet::More { bytes, .. }
-        | Packet::Part { bytes, .. } => bytes,
+        TaggedPacket::Whole(Whole { bytes, .. })
+        | TaggedPacket::First { bytes, .. }
+        | TaggedPacket::More { bytes, .. }
+        | TaggedPacket::Part { bytes, .. } => bytes,
         _ => &[],
     };
     assert_eq!([head.bytes(), bytes].concat(), data);
@@ -36,7 +36,7 @@ struct Bytes {
     room: Vec<u8>,
 }
 
-impl Source for Bytes {
+impl SendSource for Bytes {
     fn length(&self) -> u64 {
         self.length as u64
     }
@@ -73,7 +73,7 @@ impl Receiver<Bytes> for BTreeSet<u32> {
         into.number.is_multiple_of(2)
     }
 
-    fn receive(&mut self, mut into: Bytes, _envelope: &Envelope, bytes: &[u8]) {
+    fn receive(&mut self, mut into: Bytes, _envelope: &MessageEnvelope, bytes: &[u8]) {
         into.place(0, bytes);
         assert!(self.remove(&into.number));
     }
@@ -104,7 +104,7 @@ impl Program {
     fn send(&mut self, to: u16, tag: u64, length: usize, wants_done: bool) {
         let to = Address { rank: Rank(to % RANKS), endpoint: 0 };
         let message =
-            Outgoing { to, from: 0, kind: Kind::Tagged, tag, data: Some(tag), wants_done };
+            SendParameters { to, from: 0, kind: Tagging::Tagged, tag, data: Some(tag), wants_done };
         let source = self.bytes(length);
         let number = source.number;
         match self.exchange.send(&mut self.wires, &message, source) {
@@ -114,10 +114,10 @@ impl Program {
         }
     }
 
-    fn receive(&mut self, pattern: Pattern, length: usize) {
+    fn receive(&mut self, pattern: ReceivePattern, length: usize) {
         let into = self.bytes(length);
         self.receives.insert(into.number);
-        self.exchange.receive(0, Kind::Tagged, pattern, into);
+        self.exchange.receive(0, Tagging::Tagged, pattern, into);
     }
 
     fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
@@ -130,9 +130,9 @@ impl Program {
             exchange.arrive(wires, from, packet)?;
         }
         match parse(from, packet) {
-            Some(Packet::First { bytes, .. }) => self.come[from.index()] = bytes.len() as u64,
-            Some(Packet::More { bytes, .. }) => self.come[from.index()] += bytes.len() as u64,
-            Some(Packet::Part { own, bytes, .. }) => {
+            Some(TaggedPacket::First { bytes, .. }) => self.come[from.index()] = bytes.len() as u64,
+            Some(TaggedPacket::More { bytes, .. }) => self.come[from.index()] += bytes.len() as u64,
+            Some(TaggedPacket::Part { own, bytes, .. }) => {
                 *parted.entry(own).or_default() += bytes.len() as u64;
             }
             _ => {}
@@ -144,17 +144,17 @@ impl Program {
     fn check(&mut self) {
         while let Some(event) = self.exchange.event() {
             match event {
-                Event::Sent(source) => assert!(self.sends.remove(&source.number)),
-                Event::Received { into, .. } => assert!(self.receives.remove(&into.number)),
+                ExchangeEvent::Sent(source) => assert!(self.sends.remove(&source.number)),
+                ExchangeEvent::Received { into, .. } => assert!(self.receives.remove(&into.number)),
             }
         }
         for packet in self.wires.said.drain(..) {
             match parse(Rank(0), &packet) {
-                Some(Packet::Request { number, .. }) => self.requests.push(number),
-                Some(Packet::Whole(Whole { registered: Some(number), .. })) => {
+                Some(TaggedPacket::Request { number, .. }) => self.requests.push(number),
+                Some(TaggedPacket::Whole(Whole { registered: Some(number), .. })) => {
                     self.requests.push(number.get());
                 }
-                Some(Packet::Grant { own, .. }) => self.grants.push(own),
+                Some(TaggedPacket::Grant { own, .. }) => self.grants.push(own),
                 Some(_) => {}
                 None => panic!("{packet:?} is no packet"),
             }
@@ -187,19 +187,19 @@ pub fn messages(data: &[u8]) {
         let peer = u16::from(peer);
         let address = Address { rank: Rank(peer % RANKS), endpoint: 0 };
         let source = (odd % 3 > 0).then_some(address);
-        let pattern = Pattern { source, tag: tag.into(), ignore: ignore.into() };
+        let pattern = ReceivePattern { source, tag: tag.into(), ignore: ignore.into() };
         program.wires.room += usize::from(odd % 8);
         match what % 12 {
             0 => program.send(peer, tag.into(), length, odd > 200),
             1 => program.receive(pattern, length),
             2 => {
-                program.exchange.peek(0, Kind::Tagged, &pattern);
+                program.exchange.peek(0, Tagging::Tagged, &pattern);
             }
             3 => {
-                program.exchange.discard(0, Kind::Tagged, &pattern);
+                program.exchange.discard(0, Tagging::Tagged, &pattern);
             }
             4 if !program.exchange.has_claimed(0, which.into()) => {
-                program.exchange.claim(0, Kind::Tagged, &pattern, which.into());
+                program.exchange.claim(0, Tagging::Tagged, &pattern, which.into());
             }
             5 if program.exchange.has_claimed(0, which.into()) => {
                 let into = program.bytes(length);
@@ -238,18 +238,23 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
         many => numbers[usize::from(which) % many],
     };
     let source = Address { rank: from, endpoint: 0 };
-    let envelope =
-        |length| Envelope { kind: Kind::Tagged, source, tag: tag.into(), data: None, length };
+    let envelope = |length| MessageEnvelope {
+        kind: Tagging::Tagged,
+        source,
+        tag: tag.into(),
+        data: None,
+        length,
+    };
     let bytes = vec![0; usize::from(ignore)];
     let parsed = match which % 8 {
-        0 => Packet::Whole(Whole {
+        0 => TaggedPacket::Whole(Whole {
             to: 0,
             envelope: envelope(bytes.len() as u64),
             registered: NonZero::new(odd.into()).filter(|_| what > 200),
             bytes: &bytes,
         }),
         // Of four numbers, so that most are the right ones.
-        1 => Packet::First {
+        1 => TaggedPacket::First {
             to: 0,
             envelope: envelope(length as u64),
             number: u64::from(odd >> 6),
@@ -257,16 +262,16 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
         },
         2 => {
             let offset = program.come[from.index()] + u64::from(odd % 16 == 15);
-            Packet::More { number: u64::from(odd >> 6), offset, bytes: &bytes }
+            TaggedPacket::More { number: u64::from(odd >> 6), offset, bytes: &bytes }
         }
-        3 => Packet::Request {
+        3 => TaggedPacket::Request {
             to: 0,
             envelope: envelope(length as u64),
             number: odd.into(),
             lies_at: NonZero::new(u64::from(ignore)).filter(|_| length > 0),
             wants_done: what > 200,
         },
-        4 => Packet::Grant {
+        4 => TaggedPacket::Grant {
             number: one_of(&program.requests),
             own: odd.into(),
             length: length as u64,
@@ -275,10 +280,10 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
         5 => {
             let own = one_of(&program.grants);
             let offset = program.parted.get(&own).copied().unwrap_or_default();
-            Packet::Part { own, offset: offset + u64::from(odd % 16 == 15), bytes: &bytes }
+            TaggedPacket::Part { own, offset: offset + u64::from(odd % 16 == 15), bytes: &bytes }
         }
-        6 => Packet::Done { number: one_of(&program.requests) },
-        _ => Packet::Consumed { amount: length as u64 },
+        6 => TaggedPacket::Done { number: one_of(&program.requests) },
+        _ => TaggedPacket::Consumed { amount: length as u64 },
     };
     let mut packet = parsed.head().bytes().to_vec();
     if let 0 | 1 | 2 | 5 = which % 8 {

@@ -1,6 +1,6 @@
 //! Files of traces.
 
-use weft_trace::event::{WORDS, Words};
+use weft_trace::event::{EventWords, WORDS};
 use weft_trace::{Event, Trace, Writer};
 use weft_wire::Rank;
 
@@ -9,7 +9,7 @@ pub fn file(data: &[u8]) {
     let Ok(trace) = Trace::read(data) else { return };
     let Ok(mut writer) = Writer::new(Vec::new(), &trace.run) else { return };
     for (rank, of) in (0..).zip(&trace.ranks) {
-        let events: Vec<Words> = of.events.iter().map(Event::to_words).collect();
+        let events: Vec<EventWords> = of.events.iter().map(Event::to_words).collect();
         assert!(writer.append(Rank(rank), 0, &events).is_ok());
     }
     let written = writer.finish().unwrap_or_default();
@@ -22,7 +22,7 @@ pub fn file(data: &[u8]) {
 
 /// The words of an event, or any others.
 pub fn event(data: &[u8]) {
-    let mut words: Words = [0; WORDS];
+    let mut words: EventWords = [0; WORDS];
     for (word, bytes) in words.iter_mut().zip(data.chunks_exact(8)) {
         *word = u64::from_le_bytes(std::array::from_fn(|byte| bytes[byte]));
     }

@@ -3,10 +3,10 @@
 
 use arbitrary::{Result, Unstructured};
 use std::collections::VecDeque;
-use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
-use weft_datagram::{Incoming, Landed, Outgoing, Source};
+use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
+use weft_datagram::{ArrivalSource, Landed, ReceiveQueue, SendQueue};
 use weft_link::{Payload, Received};
-use weft_wire::path::{Answer, Piece, Probe};
+use weft_wire::path::{Piece, Probe, ProbeAnswer};
 use weft_wire::{Header, Rank, Tag, TreeId, envelope, network};
 
 /// Bytes of a frame of the job.
@@ -28,8 +28,8 @@ struct Pair {
     attacker: Seals,
     /// Frames that have arrived at the victim.
     wire: Wire,
-    incoming: Incoming<Box<[u8]>>,
-    outgoing: Outgoing<Box<[u8]>>,
+    incoming: ReceiveQueue<Box<[u8]>>,
+    outgoing: SendQueue<Box<[u8]>>,
     now: u64,
     /// Number of the last round that the victim has sent.
     round: u32,
@@ -46,7 +46,7 @@ struct Wire {
     together: usize,
 }
 
-impl Source<Box<[u8]>> for Wire {
+impl ArrivalSource<Box<[u8]>> for Wire {
     fn look(
         &mut self,
         _: &mut Vec<Box<[u8]>>,
@@ -77,8 +77,8 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
         victim,
         attacker,
         wire: Wire { frames: VecDeque::new(), together: 1 },
-        incoming: Incoming::new(4, Vec::new()),
-        outgoing: Outgoing::new(2, 64, 0..FRAME, protection.trailer_bytes()),
+        incoming: ReceiveQueue::new(4, Vec::new()),
+        outgoing: SendQueue::new(2, 64, 0..FRAME, protection.trailer_bytes()),
         now: 0,
         round: 0,
         packet: Vec::new(),
@@ -123,7 +123,7 @@ impl Pair {
     /// The victim looks after its ways.
     fn tend(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
         self.now += script.int_in_range(0..=1_500_000_000_u64)?;
-        self.outgoing.tend(&mut self.incoming.asking, self.now, place);
+        self.outgoing.tend(&mut self.incoming.pending_answers, self.now, place);
         self.leave();
         Ok(())
     }
@@ -138,7 +138,7 @@ impl Pair {
             assert!(cut_at <= FRAME, "a frame of {cut_at} bytes");
             for frame in datagram.place[..end].chunks_mut(cut_at) {
                 let opened = self.attacker.open(frame).expect("nobody changed it");
-                if opened.kind == Kind::PROBE {
+                if opened.kind == FrameKind::PROBE {
                     let probe = Probe::parse(&frame[opened.contents]).expect("it is whole");
                     self.round = if probe.round > 0 { probe.round } else { self.round };
                 }
@@ -149,7 +149,7 @@ impl Pair {
     fn probe(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
         let round = *script.choose(&[0, 1, 2, u32::MAX])?;
         let zeros = vec![0; script.int_in_range(0..=BODY)?];
-        self.say(script, Kind::PROBE, &[&Probe { round }.emit(), &zeros])
+        self.say(script, FrameKind::PROBE, &[&Probe { round }.emit(), &zeros])
     }
 
     fn answer(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
@@ -159,7 +159,7 @@ impl Pair {
             1 => *script.choose(&[0, 511, 512, 513, FRAME as u32 - 1, FRAME as u32])?,
             _ => script.int_in_range(0..=FRAME as u32)?,
         };
-        self.say(script, Kind::ANSWER, &[&Answer { round, longest }.emit()])
+        self.say(script, FrameKind::ANSWER, &[&ProbeAnswer { round, longest }.emit()])
     }
 
     /// The next piece of a packet, or something like it.
@@ -185,11 +185,16 @@ impl Pair {
         }
         let bytes = self.packet[self.cut..end].to_vec();
         self.cut = end;
-        self.say(script, Kind::PIECE, &[&piece.emit(), &bytes])
+        self.say(script, FrameKind::PIECE, &[&piece.emit(), &bytes])
     }
 
     /// The attacker sends a frame of this kind with these contents, or with the first of them.
-    fn say(&mut self, script: &mut Unstructured<'_>, kind: Kind, parts: &[&[u8]]) -> Result<()> {
+    fn say(
+        &mut self,
+        script: &mut Unstructured<'_>,
+        kind: FrameKind,
+        parts: &[&[u8]],
+    ) -> Result<()> {
         let mut contents = parts.concat();
         if script.ratio(1, 16)? {
             contents.truncate(script.int_in_range(0..=12)?);

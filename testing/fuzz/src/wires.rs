@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use weft_endpoint::{PostedHead, Rank};
 use weft_tagged::network::gather;
-use weft_tagged::{Broadcast, Network, Result, Sink, Source};
+use weft_tagged::{Broadcast, Result, SendSource, Sink, TaggedNetwork};
 
 /// Ranks of the job, of which the one with packets is rank 0.
 pub(crate) const RANKS: u16 = 4;
@@ -39,12 +39,12 @@ impl Wires {
     }
 }
 
-impl Network for Wires {
+impl TaggedNetwork for Wires {
     fn payload(&self) -> usize {
         self.payload
     }
 
-    fn send<S: Source>(
+    fn send<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -88,7 +88,7 @@ impl Broadcast for Wires {
         self.payload
     }
 
-    fn broadcast<S: Source>(
+    fn broadcast<S: SendSource>(
         &mut self,
         head: &[u8],
         body: Option<(&S, u64, usize)>,

@@ -11,7 +11,7 @@ use weft_protocol::{
 };
 use weft_simulator::scenarios::{Mix, Random, Storm, Verdict};
 use weft_simulator::{
-    Ended, Faults, Injected, Options, OptionsError, Outcome, Partition, Report, Simulation,
+    Faults, Injected, Options, OptionsError, Outcome, Partition, Report, RunEnd, Simulation,
 };
 use weft_wire::Rank;
 
@@ -241,7 +241,7 @@ impl Case {
 
         let (report, programs) = self.run_programs(simulation);
         let lost = !self.faults.crashes.is_empty() && report.injected.crashes > 0;
-        let rules = FrameJudge::verdict(&frames, !lost && report.ended == Ended::Finished);
+        let rules = FrameJudge::verdict(&frames, !lost && report.ended == RunEnd::Finished);
         let rules = rules.map(|broken| broken.to_string()).or_else(|| crowd(&report, &settings));
         match objection(&report, &programs, rules, lost) {
             Some(what) => {
@@ -301,7 +301,7 @@ fn objection(
     if let Verdict::Wrong(wrong) = programs {
         return Some(wrong.to_string());
     }
-    if report.ended != Ended::Finished {
+    if report.ended != RunEnd::Finished {
         return Some(report.ended.to_string());
     }
     let bad = report.outcomes.iter().enumerate().find_map(|(rank, outcome)| match outcome {

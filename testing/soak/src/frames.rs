@@ -24,8 +24,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 use weft_protocol::Settings;
-use weft_protocol::tree::Group;
-use weft_simulator::{Happened, Observer, What};
+use weft_protocol::tree::MulticastGroup;
+use weft_simulator::{FrameEvent, Happened, Observer};
 use weft_wire::{Header, Rank, Tag};
 
 /// A rule of the protocols that a frame broke.
@@ -191,7 +191,7 @@ impl FrameJudge {
     /// A judge of a run with these settings, in which nothing keeps packets from arriving any more
     /// once `healed` has passed; something must arrive every `patience` then.
     pub fn new(settings: &Settings, healed: Duration, patience: Duration) -> Rc<RefCell<Self>> {
-        let everyone = Group::everyone(settings.ranks, settings.shape);
+        let everyone = MulticastGroup::everyone(settings.ranks, settings.shape);
         Rc::new(RefCell::new(FrameJudge {
             careful: Careful::new(settings),
             numbered: Numbered::new(settings, everyone),
@@ -235,9 +235,9 @@ impl FrameJudge {
             return;
         }
         let broken = match happened.what {
-            What::Transmitted => self.transmitted(rank, peer, header),
-            What::Received => self.received(rank, peer, header),
-            What::Copied if rank != peer => {
+            FrameEvent::Transmitted => self.transmitted(rank, peer, header),
+            FrameEvent::Received => self.received(rank, peer, header),
+            FrameEvent::Copied if rank != peer => {
                 self.careful.copied(rank, header);
                 self.progress(Duration::from_nanos(happened.time))
             }

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Mutex;
 use weft_datagram::seal::{Keys, Protection, Secret};
-use weft_link::wrap::{FaultPlan, Faults, InspectOnDrop};
+use weft_link::wrap::{FaultPlan, FaultyLink, InspectOnDrop};
 use weft_link_shm::Settings;
 use weft_netns::{Cluster, Host, Options};
 use weft_udp::{Udp, UdpSettings, group_of, join};
@@ -58,7 +58,7 @@ impl Copied {
         }
     }
 
-    pub fn attach(&self, rank: Rank) -> Faults<Seen> {
+    pub fn attach(&self, rank: Rank) -> FaultyLink<Seen> {
         let socket = lock(&self.sockets[rank.index()]).take();
         let udp = weft_udp::attach(UdpSettings {
             socket: socket.expect("a rank attaches once"),
@@ -74,6 +74,6 @@ impl Copied {
         let show: Box<dyn FnMut(&Udp) + Send> = Box::new(move |udp| tap.detached(udp.counters()));
         let shown = InspectOnDrop::new(udp.expect("a rank can attach"), show);
         let seed = self.faults.seed + u64::from(rank.0);
-        Faults::new(shown, FaultPlan { seed, ..self.faults })
+        FaultyLink::new(shown, FaultPlan { seed, ..self.faults })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 use weft_datagram::seal::{Keys, Protection, Secret};
-use weft_link::wrap::{FaultPlan, Faults, InspectOnDrop};
+use weft_link::wrap::{FaultPlan, FaultyLink, InspectOnDrop};
 use weft_link_shm::Settings;
 use weft_net::{XdpHost, XdpOptions};
 use weft_netns::{Cluster, Host, INTERFACE, Options};
@@ -89,12 +89,12 @@ impl Ethernet {
         link.expect("a rank can attach")
     }
 
-    pub fn attach(&self, rank: Rank) -> Faults<Seen> {
+    pub fn attach(&self, rank: Rank) -> FaultyLink<Seen> {
         let seed = self.faults.seed + u64::from(rank.0);
         let tap = self.tap;
         let show: Box<dyn FnMut(&Xdp) + Send> = Box::new(move |xdp| tap.detached(xdp.counters()));
         let shown = InspectOnDrop::new(self.attach_alone(rank), show);
-        Faults::new(shown, FaultPlan { seed, ..self.faults })
+        FaultyLink::new(shown, FaultPlan { seed, ..self.faults })
     }
 }
 

@@ -58,7 +58,7 @@ impl Hosts {
     }
 }
 
-/// The ranks on the host of `rank` where each has so many.
+/// The ranks on the host of `rank` where each host has `each`.
 pub(crate) fn beside(rank: Rank, each: u16) -> Range<u16> {
     let first = rank.0 / each * each;
     first..first + each

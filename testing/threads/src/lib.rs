@@ -28,7 +28,7 @@ use long::Long;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use weft_endpoint::{Node, Packets, WaitPolicy, WatchThread, network_settings};
-use weft_link::wrap::{Faults, FramesOnly};
+use weft_link::wrap::{FaultyLink, FramesOnly};
 use weft_link::{Capabilities, Link, bell::Loss};
 use weft_link_shm::{Settings, Shm, Supervisor, create_memory};
 use weft_protocol::tree::Shape;
@@ -175,7 +175,7 @@ impl Job {
             Between::Faulty(plan) => {
                 let seed = |rank: Rank| plan.seed ^ u64::from(rank.0) << 32;
                 let plan = |rank| FaultPlan { seed: seed(rank), ..plan };
-                self.ranks(|rank| Faults::new(wire.attach(rank), plan(rank)), body);
+                self.ranks(|rank| FaultyLink::new(wire.attach(rank), plan(rank)), body);
             }
             _ => self.ranks(|rank| wire.attach(rank), body),
         }
@@ -271,7 +271,7 @@ impl Job {
             preset: self.preset,
             shape: self.shape,
             window_packets: match self.between {
-                // What ranks of a host have room for, whatever the network has.
+                // The room of ranks of a host, with any network.
                 Between::Hosts(..) => window_packets,
                 _ => settings.window_packets,
             },

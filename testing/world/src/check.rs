@@ -65,7 +65,7 @@ impl World {
         i2_careful(u64::from(in_flight + pair.buffered), window, forgotten + self.ledger.dropped);
         let settings = &self.options.settings;
         let first = settings.first_credits();
-        // What was handed back is the receiver's, to give to whom it likes.
+        // Credits that were handed back are the receiver's, to give to any rank.
         let granted = i32::from(window) - i32::from(first) + i32::from(pair.returned);
         let freed = pair.freed + granted;
         if freed > 0 && freed >= i32::from(half(window)) {

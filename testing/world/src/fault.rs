@@ -1,7 +1,7 @@
 //! Breaking things on purpose, to show that the judges judge.
 
 use crate::world::World;
-use weft_protocol::Body;
+use weft_protocol::PacketBody;
 use weft_protocol::invariants::UpcallConditions;
 use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
@@ -49,7 +49,7 @@ impl World {
     /// `packets` control packets that say nothing are put on a wire.
     pub fn flood(&mut self, from: Rank, to: Rank, packets: usize) {
         let header = Header::new(Tag::Credit, from, TreeId::unicast(from), 0);
-        let packet = crate::Packet { header, body: Body::Empty };
+        let packet = crate::Packet { header, body: PacketBody::Empty };
         self.wires.between_mut(from, to).extend(std::iter::repeat_n(packet, packets));
         self.check();
     }

@@ -1,7 +1,7 @@
 //! A whole job in one value: `N` NIs, the wires between them, their hosts, and judges.
 //!
 //! A [`World`] changes one [`Step`] at a time: a host sends, a wire delivers its head packet, a
-//! host processes a packet, a host releases one that it kept. Whoever drives it chooses the order,
+//! host processes a packet, a host releases one that it kept. Its driver chooses the order,
 //! and any order is an interleaving that a real job could show; [`run`] drives it by numbers from
 //! outside, so that the same numbers give the same run, and [`explore`] takes every order there is.
 //! There is no thread, clock or randomness.

@@ -16,7 +16,7 @@ use weft_model::random::Random;
 use weft_protocol::invariants::{
     Ownership, PairCredits, i1_credit_conservation, i2_careful, i9_bounded,
 };
-use weft_protocol::{Actions, Body, Counters, Deferred, Delivery, Nanoseconds, Ni, Settings};
+use weft_protocol::{Actions, Counters, Deferred, Delivery, Nanoseconds, Ni, PacketBody, Settings};
 use weft_wire::{Atomic, GroupId, Header, Protocol, Rank, TreeId};
 
 /// User bytes that a packet has at most.
@@ -77,7 +77,7 @@ struct Flying {
     from: Rank,
     to: Rank,
     header: Header,
-    body: Body<Contents>,
+    body: PacketBody<Contents>,
 }
 
 /// The host of one rank.
@@ -94,7 +94,7 @@ struct End {
     delivered: VecDeque<Delivery<u64>>,
     deferred: VecDeque<Deferred<u64>>,
     fetched: Option<u64>,
-    transmitted: Vec<(Rank, Header, Body<Contents>)>,
+    transmitted: Vec<(Rank, Header, PacketBody<Contents>)>,
     unreachable: Vec<Rank>,
 }
 
@@ -114,13 +114,15 @@ impl End {
 }
 
 impl Actions<u64> for End {
-    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
+    fn transmit(&mut self, to: Rank, header: &Header, body: &PacketBody<u64>) {
         let body = match *body {
-            Body::Buffer(buffer) => Body::Buffer(self.read(buffer)),
-            Body::Atomic { variable, operation } => Body::Atomic { variable, operation },
-            Body::Unknown(first) => Body::Unknown(first),
-            Body::Fetched(value) => Body::Fetched(value),
-            Body::Empty => Body::Empty,
+            PacketBody::Buffer(buffer) => PacketBody::Buffer(self.read(buffer)),
+            PacketBody::Atomic { variable, operation } => {
+                PacketBody::Atomic { variable, operation }
+            }
+            PacketBody::Unknown(first) => PacketBody::Unknown(first),
+            PacketBody::Fetched(value) => PacketBody::Fetched(value),
+            PacketBody::Empty => PacketBody::Empty,
         };
         self.transmitted.push((to, *header, body));
     }
@@ -337,11 +339,13 @@ impl Mixed {
     fn arrive(&mut self, Flying { from, to, header, body }: Flying) {
         let end = &mut self.ends[to.index()];
         let received = match body {
-            Body::Buffer(contents) => Body::Buffer(end.lend(contents, false)),
-            Body::Atomic { variable, operation } => Body::Atomic { variable, operation },
-            Body::Unknown(first) => Body::Unknown(first),
-            Body::Fetched(value) => Body::Fetched(value),
-            Body::Empty => Body::Empty,
+            PacketBody::Buffer(contents) => PacketBody::Buffer(end.lend(contents, false)),
+            PacketBody::Atomic { variable, operation } => {
+                PacketBody::Atomic { variable, operation }
+            }
+            PacketBody::Unknown(first) => PacketBody::Unknown(first),
+            PacketBody::Fetched(value) => PacketBody::Fetched(value),
+            PacketBody::Empty => PacketBody::Empty,
         };
         let careful = !self.nis[to.index()].observe().is_numbered(from);
         let dropped = self.at(to.index(), |ni, out| {

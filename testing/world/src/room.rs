@@ -12,14 +12,14 @@ use std::fmt;
 use weft_endpoint::Core;
 use weft_endpoint::biased::Fences;
 use weft_endpoint::presence::cell::Sleepers;
-use weft_endpoint::presence::coalescing::{Coalescing, Hint, Leaves};
+use weft_endpoint::presence::coalescing::{Coalescing, FlushHint, Leaves};
 use weft_endpoint::presence::constants::{
     BESIDE_SLEEPER, IDLE_LOOK, INTERRUPT_DELAY, LATE, LONGEST_SLEEP, LONGEST_WAIT,
 };
 use weft_endpoint::presence::fallback::{self, TimerFallback, Woken};
 use weft_endpoint::presence::planted::Bug;
-use weft_endpoint::presence::sleep::{self, Effect};
-use weft_endpoint::presence::watch::{Act, Event, Found, Host, NetworkWatch};
+use weft_endpoint::presence::sleep::{self, SleepEffect};
+use weft_endpoint::presence::watch::{Act, Found, Host, NetworkWatch, WatchEvent};
 use weft_protocol::watchdog::HostStatus;
 use weft_wire::Rank;
 
@@ -95,9 +95,9 @@ enum Thread {
     /// In an upcall for a packet.
     InUpcall,
     /// Going to sleep, asleep, or waking up: about to have an effect, ...
-    Effect(sleep::Sleep, Effect),
+    Effect(sleep::Sleep, SleepEffect),
     /// ... or about to say what came of it.
-    Outcome(sleep::Sleep, sleep::Event),
+    Outcome(sleep::Sleep, sleep::SleepEvent),
     /// Asleep until the bell rings, or this time.
     Asleep(sleep::Sleep, Time),
 }
@@ -410,7 +410,7 @@ impl Room {
             }
             Thread::Effect(sleep, effect) => self.sleep(number, sleep, effect),
             Thread::Asleep(sleep, _) => {
-                self.threads[number] = Thread::Outcome(sleep, sleep::Event::Done);
+                self.threads[number] = Thread::Outcome(sleep, sleep::SleepEvent::Done);
             }
             Thread::Outcome(mut sleep, event) => {
                 let effect = sleep.next(event, &self.sleepers);
@@ -424,7 +424,7 @@ impl Room {
             Some(Do::Launch) => {
                 self.unflushed.push(self.now);
                 let to = Some(Rank(1));
-                let leaves = self.coalescing.launched(Hint::Nothing, to, self.now);
+                let leaves = self.coalescing.launched(FlushHint::Nothing, to, self.now);
                 self.exit(leaves);
                 self.programs[number].pop_front();
             }
@@ -436,7 +436,7 @@ impl Room {
                 if self.poll(number) == Looked::Nothing {
                     let mut sleep = sleep::Sleep::begin(&self.sleepers);
                     self.plant_in(&mut sleep);
-                    self.threads[number] = Thread::Effect(sleep, Effect::Arm);
+                    self.threads[number] = Thread::Effect(sleep, SleepEffect::Arm);
                 }
             }
             Some(Do::Compute | Do::Await(_)) | None => drop(self.programs[number].pop_front()),
@@ -462,30 +462,30 @@ impl Room {
         looked
     }
 
-    fn sleep(&mut self, number: usize, sleep: sleep::Sleep, effect: Effect) {
+    fn sleep(&mut self, number: usize, sleep: sleep::Sleep, effect: SleepEffect) {
         let event = match effect {
-            Effect::Arm => {
+            SleepEffect::Arm => {
                 let may_arm = self.arrived.is_empty();
                 self.host_armed |= may_arm;
                 self.rung[number] = false;
-                sleep::Event::Armed(may_arm)
+                sleep::SleepEvent::Armed(may_arm)
             }
-            Effect::Look => self.last_look(number),
-            Effect::Sleep => {
+            SleepEffect::Look => self.last_look(number),
+            SleepEffect::Sleep => {
                 let until = self.now + LONGEST_SLEEP.as_nanos() as Time;
                 self.threads[number] = Thread::Asleep(sleep, until);
                 return;
             }
-            Effect::Disarm => {
+            SleepEffect::Disarm => {
                 self.host_armed = false;
                 self.exit(Leaves::AtOnce);
-                sleep::Event::Done
+                sleep::SleepEvent::Done
             }
-            Effect::Ring => {
+            SleepEffect::Ring => {
                 self.ring_host();
-                sleep::Event::Done
+                sleep::SleepEvent::Done
             }
-            Effect::Over { .. } => {
+            SleepEffect::Over { .. } => {
                 self.threads[number] = Thread::Ready;
                 return;
             }
@@ -493,18 +493,23 @@ impl Room {
         self.threads[number] = Thread::Outcome(sleep, event);
     }
 
-    /// The look of a thread that has armed its bell. What it finds it processes at once.
-    fn last_look(&mut self, number: usize) -> sleep::Event {
+    /// The look of a thread that has armed its bell, which processes at once the packets that it
+    /// finds.
+    fn last_look(&mut self, number: usize) -> sleep::SleepEvent {
         let awaits = self.programs[number].front();
         if matches!(awaits, Some(Do::Await(count)) if self.processed >= *count) {
-            return sleep::Event::Found;
+            return sleep::SleepEvent::Found;
         }
         let looked = self.look();
         if looked == Looked::Upcall {
             self.end_upcall();
         }
         self.exit_after(looked);
-        if looked == Looked::Nothing { sleep::Event::FoundNothing } else { sleep::Event::Found }
+        if looked == Looked::Nothing {
+            sleep::SleepEvent::FoundNothing
+        } else {
+            sleep::SleepEvent::Found
+        }
     }
 }
 
@@ -529,7 +534,7 @@ impl Room {
                 if self.look() == Looked::Upcall {
                     self.end_upcall();
                 }
-                self.next_act(Event::Interrupted);
+                self.next_act(WatchEvent::Interrupted);
             }
             Upcall::Acts(Act::Sleep) => unreachable!("a look says how"),
             Upcall::Sleeps(act, sleep) => match self.fallback.part(self.now) {
@@ -551,11 +556,11 @@ impl Room {
 
     fn wake(&mut self, act: Act, woken: Woken) {
         self.fallback.awake();
-        let event = if act == Act::Sleep { Event::Woken(woken) } else { Event::Paused };
+        let event = if act == Act::Sleep { WatchEvent::Woken(woken) } else { WatchEvent::Paused };
         self.next_act(event);
     }
 
-    fn next_act(&mut self, event: Event) {
+    fn next_act(&mut self, event: WatchEvent) {
         let host = self.host();
         self.upcall = Upcall::Acts(self.watch.next(event, &host));
     }
@@ -573,7 +578,7 @@ impl Room {
             if self.sleepers.are_any() {
                 self.ring_host();
             }
-            return self.next_act(Event::Looked(Found::Waits));
+            return self.next_act(WatchEvent::Looked(Found::Waits));
         }
         self.upcall_rung = false;
         let limit = match self.sleepers.are_any_at_bell() {
@@ -585,7 +590,7 @@ impl Room {
         };
         self.timer = Some(self.now + limit.as_nanos() as Time);
         let sleep = self.fallback.armed(self.now, limit, true);
-        self.next_act(Event::Looked(Found::Nothing));
+        self.next_act(WatchEvent::Looked(Found::Nothing));
         if let Upcall::Acts(act) = self.upcall {
             self.upcall = Upcall::Sleeps(act, sleep);
         }

@@ -5,7 +5,7 @@ use crate::host::Host;
 use crate::ledger::{HostPart, Ledger};
 use crate::wire::{Packet, Wires};
 use weft_model::packets::Reference;
-use weft_protocol::{Actions, Body, Deferred, Delivery};
+use weft_protocol::{Actions, Deferred, Delivery, PacketBody};
 use weft_wire::{Header, Rank, Tag};
 
 /// The surroundings of one NI during one step.
@@ -34,9 +34,9 @@ impl Sink<'_> {
     }
 
     /// The world's copy of a body, with what the buffer says in place of its number.
-    fn read(&mut self, to: Rank, body: &Body<u64>) -> Body<crate::Contents> {
+    fn read(&mut self, to: Rank, body: &PacketBody<u64>) -> PacketBody<crate::Contents> {
         match *body {
-            Body::Buffer(number) => {
+            PacketBody::Buffer(number) => {
                 let buffer = self.ledger.used(number, self.at);
                 let due = buffer.due.iter().position(|&rank| rank == to);
                 let due = due.unwrap_or_else(|| {
@@ -46,18 +46,20 @@ impl Sink<'_> {
                     )
                 });
                 buffer.due.remove(due);
-                Body::Buffer(buffer.contents)
+                PacketBody::Buffer(buffer.contents)
             }
-            Body::Atomic { variable, operation } => Body::Atomic { variable, operation },
-            Body::Unknown(first) => Body::Unknown(first),
-            Body::Fetched(value) => Body::Fetched(value),
-            Body::Empty => Body::Empty,
+            PacketBody::Atomic { variable, operation } => {
+                PacketBody::Atomic { variable, operation }
+            }
+            PacketBody::Unknown(first) => PacketBody::Unknown(first),
+            PacketBody::Fetched(value) => PacketBody::Fetched(value),
+            PacketBody::Empty => PacketBody::Empty,
         }
     }
 }
 
 impl Actions<u64> for Sink<'_> {
-    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
+    fn transmit(&mut self, to: Rank, header: &Header, body: &PacketBody<u64>) {
         assert_eq!(header.source, self.at, "a packet's source is who transmitted it last");
         let packet = Packet { header: *header, body: self.read(to, body) };
         if header.tag.is_data() {
@@ -77,7 +79,7 @@ impl Actions<u64> for Sink<'_> {
         if header.tag.is_data() && self.strikes(Fault::TransmitTwice) {
             self.wires.between_mut(self.at, to).push_back(packet);
         }
-        if let Body::Buffer(number) = *body
+        if let PacketBody::Buffer(number) = *body
             && self.ledger.used(number, self.at).due.is_empty()
             && self.strikes(Fault::FreeEarly)
         {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use weft_model::packets::{Name, Stream};
-use weft_protocol::Body;
+use weft_protocol::PacketBody;
 use weft_wire::{Channel, Header, Rank, TreeId};
 
 /// Contents of a packet: its identity.
@@ -30,7 +30,7 @@ pub struct Packet {
     /// Its header.
     pub header: Header,
     /// Body behind the header.
-    pub body: Body<Contents>,
+    pub body: PacketBody<Contents>,
 }
 
 impl Packet {

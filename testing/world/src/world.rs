@@ -10,7 +10,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use weft_model::packets::{Name, Reference, Stream};
 use weft_protocol::invariants::{i3_order, i5_control_never_blocks};
-use weft_protocol::{Acknowledging, Actions, Body, Delivery, Forwarding, Ni, Settings, Violation};
+use weft_protocol::{
+    Acknowledging, Actions, Delivery, Forwarding, Ni, PacketBody, Settings, Violation,
+};
 use weft_wire::{Atomic, Channel, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// User bytes that a packet has at most.
@@ -217,7 +219,7 @@ impl World {
             let Some(header) = header else {
                 return ni.unicast(TreeId::unicast(from), to, buffer, size, out);
             };
-            out.transmit(to, &header, &Body::Buffer(buffer));
+            out.transmit(to, &header, &PacketBody::Buffer(buffer));
             out.free(buffer);
         });
     }
@@ -299,19 +301,19 @@ impl World {
             _ => {}
         }
         let received = match body {
-            Body::Buffer(contents) => self.data_arrives(from, to, &header, contents),
-            Body::Atomic { variable, operation } => {
+            PacketBody::Buffer(contents) => self.data_arrives(from, to, &header, contents),
+            PacketBody::Atomic { variable, operation } => {
                 // Served and free at once: the answer takes the credit along.
                 self.ledger.vacate(to, from, header.tree);
-                Body::Atomic { variable, operation }
+                PacketBody::Atomic { variable, operation }
             }
-            Body::Unknown(first) => Body::Unknown(first),
-            Body::Fetched(value) => Body::Fetched(value),
-            Body::Empty => Body::Empty,
+            PacketBody::Unknown(first) => PacketBody::Unknown(first),
+            PacketBody::Fetched(value) => PacketBody::Fetched(value),
+            PacketBody::Empty => PacketBody::Empty,
         };
         let (outcome, answered) = self.at(to, |ni, out| {
             let outcome = match received {
-                Body::Buffer(number) if is_short(ni, &header) => {
+                PacketBody::Buffer(number) if is_short(ni, &header) => {
                     receive_short(ni, &header, number, out)
                 }
                 _ => ni.received(&header, received, out),
@@ -325,7 +327,7 @@ impl World {
             i5_control_never_blocks(Tag::FaReply);
         }
         let is_known = |id| self.ni(to).group(id).is_some();
-        if let Body::Buffer(number) = received
+        if let PacketBody::Buffer(number) = received
             && header.tree.group().is_none_or(is_known)
         {
             self.ledger.dropped += self.ledger.was_dropped(number);
@@ -339,10 +341,10 @@ impl World {
         at: Rank,
         header: &Header,
         contents: Contents,
-    ) -> Body<u64> {
+    ) -> PacketBody<u64> {
         let due = self.due_on_arrival(header.tree, at);
         let host = HostPart::Awaited;
-        Body::Buffer(self.ledger.lend(Buffer { at, from: Some(from), contents, due, host }))
+        PacketBody::Buffer(self.ledger.lend(Buffer { at, from: Some(from), contents, due, host }))
     }
 
     /// Ranks that are due a copy of a packet on `tree`, as far as it is known.

@@ -3,7 +3,10 @@
 use crate::Result;
 use weft::prelude::*;
 use weft_endpoint::{HeldPacket, Packets, Protocol, Step, Taken};
-use weft_tagged::{Address, Event, Exchange, Kind, Outgoing, Pattern, Sending, Sink, Source};
+use weft_tagged::{
+    Address, Exchange, ExchangeEvent, ReceivePattern, SendParameters, SendSource, Sending, Sink,
+    Tagging,
+};
 
 /// Messages that rank 0 sends, each with a tag of its own.
 const MESSAGES: u64 = 2_000;
@@ -12,7 +15,7 @@ const MESSAGES: u64 = 2_000;
 #[derive(Debug, Default)]
 struct Number([u8; 8]);
 
-impl Source for Number {
+impl SendSource for Number {
     fn length(&self) -> u64 {
         self.0.len() as u64
     }
@@ -48,8 +51,8 @@ type Numbers = Exchange<Number, Number>;
 
 fn send(exchange: &mut Numbers, packets: &Packets, tag: u64) -> Result {
     let to = Address { rank: Rank(1), endpoint: 0 };
-    let (kind, data) = (Kind::Tagged, None);
-    let message = Outgoing { to, from: 0, kind, tag, data, wants_done: false };
+    let (kind, data) = (Tagging::Tagged, None);
+    let message = SendParameters { to, from: 0, kind, tag, data, wants_done: false };
     let mut number = Some(Number(tag.to_le_bytes()));
     wait(exchange, packets, |exchange, mut packets| {
         let Some(left) = number.take() else { return Ok(true) };
@@ -62,10 +65,10 @@ fn send(exchange: &mut Numbers, packets: &Packets, tag: u64) -> Result {
 
 fn receive(exchange: &mut Numbers, packets: &Packets, tag: u64) -> Result {
     let source = Some(Address { rank: Rank(0), endpoint: 0 });
-    let pattern = Pattern { source, tag, ignore: 0 };
-    exchange.receive(0, Kind::Tagged, pattern, Number::default());
+    let pattern = ReceivePattern { source, tag, ignore: 0 };
+    exchange.receive(0, Tagging::Tagged, pattern, Number::default());
     wait(exchange, packets, |exchange, _| match exchange.event() {
-        Some(Event::Received { into, .. }) => {
+        Some(ExchangeEvent::Received { into, .. }) => {
             assert_eq!(into.0, tag.to_le_bytes());
             Ok(true)
         }

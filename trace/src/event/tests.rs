@@ -19,8 +19,13 @@ fn packet() -> impl Strategy<Value = PacketEvent> {
     )
 }
 
-fn named() -> impl Strategy<Value = Named> {
-    prop_oneof![Just(Named::Span), Just(Named::Port), Just(Named::Wait), Just(Named::Order)]
+fn named() -> impl Strategy<Value = NamedThing> {
+    prop_oneof![
+        Just(NamedThing::Span),
+        Just(NamedThing::Port),
+        Just(NamedThing::Wait),
+        Just(NamedThing::Order)
+    ]
 }
 
 /// Events of a number, a count, or a peer.
@@ -73,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn any_words_are_an_event_or_none(words: Words) {
+    fn any_words_are_an_event_or_none(words: EventWords) {
         if let Some(event) = Event::of_words(&words) {
             prop_assert_eq!(Event::of_words(&event.to_words()), Some(event));
         }

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 /// Keeps what is recorded, a nanosecond apart.
 #[derive(Default)]
-struct Kept(Mutex<Vec<Words>>);
+struct Kept(Mutex<Vec<EventWords>>);
 
 impl Recorder for Kept {
     fn record(&self, what: &What) {
@@ -22,7 +22,7 @@ fn run() -> Run {
     Run { program: "ring 8".into(), hosts: vec!["a".into(), "b".into()], ..Run::default() }
 }
 
-fn written(blocks: &[(u16, u64, Vec<Words>)]) -> Vec<u8> {
+fn written(blocks: &[(u16, u64, Vec<EventWords>)]) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), &run()).unwrap();
     for (rank, lost, events) in blocks {
         writer.append(Rank(*rank), *lost, events).unwrap();
@@ -33,9 +33,9 @@ fn written(blocks: &[(u16, u64, Vec<Words>)]) -> Vec<u8> {
 #[test]
 fn a_trace_is_read_as_it_was_written() {
     let kept = Kept::default();
-    record_text(&kept, Named::Port, 7, "the rows of the matrix");
+    record_text(&kept, NamedThing::Port, 7, "the rows of the matrix");
     kept.record(&What::WaitBegins);
-    record_text(&kept, Named::Wait, 0, "a message on port 'rows'");
+    record_text(&kept, NamedThing::Wait, 0, "a message on port 'rows'");
     kept.record(&What::WaitEnds);
     kept.record(&What::SpanBegins(1));
     let words = kept.0.into_inner().unwrap();
@@ -50,7 +50,7 @@ fn a_trace_is_read_as_it_was_written() {
     let kinds: Vec<_> = events.iter().map(|event| event.what).collect();
     assert_eq!(kinds, [What::WaitBegins, What::WaitEnds, What::SpanBegins(1)]);
     assert_eq!((*lost, gaps.first()), (5, Some(&0)));
-    assert_eq!(names[&(Named::Port, 7)], "the rows of the matrix");
+    assert_eq!(names[&(NamedThing::Port, 7)], "the rows of the matrix");
     assert_eq!(waits[&0], "a message on port 'rows'");
 }
 

@@ -19,7 +19,7 @@ fn a_wait_lasts_from_looks_in_vain_to_what_comes_next() {
     let kept = Arc::<Kept>::default();
     let header = Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), 0);
     let packet = PacketEvent::new(Rank(0), &header, Default::default());
-    let polls = Polls::new(Arc::clone(&kept) as Arc<_>);
+    let polls = PollRecorder::new(Arc::clone(&kept) as Arc<_>);
     polls.record(&What::SpanBegins(1));
     polls.looked_in_vain();
     polls.looked_in_vain();

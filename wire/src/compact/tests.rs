@@ -31,7 +31,7 @@ proptest! {
         let is_plain = header.tag == Tag::Ucast
             && header.channel == Channel::NONE
             && header.tree.is_unicast_of(header.source);
-        let expected = is_plain.then_some(Plain {
+        let expected = is_plain.then_some(PlainHeader {
             protocol: header.tree.protocol,
             size: header.size,
             credits: header.credits,

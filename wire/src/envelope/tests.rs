@@ -6,7 +6,7 @@ use proptest::prelude::*;
 fn any_envelope() -> impl Strategy<Value = Envelope> {
     any::<(u8, u32, u16, u16, u32, u64, u64)>().prop_map(
         |(kind, job, source, destination, length, sequence, tag)| Envelope {
-            kind: Kind(kind),
+            kind: FrameKind(kind),
             job,
             source: Rank(source),
             destination: Rank(destination),
@@ -61,7 +61,7 @@ proptest! {
 #[test]
 fn the_layout_is_frozen() {
     let envelope = Envelope {
-        kind: Kind(3),
+        kind: FrameKind(3),
         job: 0x0405_0607,
         source: Rank(0x0809),
         destination: Rank(0x0a0b),

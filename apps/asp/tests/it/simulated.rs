@@ -3,12 +3,12 @@
 
 use clap::Parser;
 use weft_asp::{Options, run};
-use weft_simulator::{Faults, Machine, Preset, Simulation};
+use weft_simulator::{Faults, MachineModel, Preset, Simulation};
 
 fn succeeds(ranks: u16, preset: Preset, faults: Faults, arguments: &str) {
     let words = ["asp", "--to", "JFK", "--check", "99"].into_iter();
     let program = Options::try_parse_from(words.chain(arguments.split_whitespace())).unwrap();
-    let machine = Machine::myrinet().unwrap();
+    let machine = MachineModel::myrinet().unwrap();
     let mut options = weft_simulator::Options::with_preset(machine, ranks, preset);
     (options.faults, options.stack_bytes) = (faults, 1 << 20);
     let report = Simulation::new(options).unwrap().run(move |weft| run(&weft, &program));

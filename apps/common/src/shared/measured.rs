@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use weft_region::Error;
 
-use super::Shared;
+use super::RegionRank;
 use crate::measure::{Times, measure};
 use crate::stretch::{MEASURED, Stretch};
 use crate::traffic::Traffic;
@@ -21,7 +21,7 @@ pub struct Measured<W, T> {
     pub traffic: Vec<Traffic>,
 }
 
-impl Shared {
+impl RegionRank {
     /// Runs `part` on all ranks between two barriers, which count. Collective.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
-use super::{Family, Shared};
+use super::{Family, RegionRank};
 use crate::Traffic;
 use weft_region::coherence::Policy;
 use weft_region::{Error, Mapped, RegionId};
 use weft_threads::Job;
 
 /// Runs `program` on so many ranks and returns what they return.
-fn on<T: Send>(ranks: u16, program: impl Fn(&Shared) -> Result<T, Error> + Sync) -> Vec<T> {
-    Job::new(ranks).packets(|packets| Shared::run(&packets, &program).expect("nothing fails"))
+fn on<T: Send>(ranks: u16, program: impl Fn(&RegionRank) -> Result<T, Error> + Sync) -> Vec<T> {
+    Job::new(ranks).packets(|packets| RegionRank::run(&packets, &program).expect("nothing fails"))
 }
 
 #[test]

@@ -4,10 +4,10 @@
 
 use std::time::Duration;
 use weft_examples::{ALL, Example, FarmOptions, Program};
-use weft_simulator::{Faults, Machine, Options, Outcome, Preset, Report, Simulation};
+use weft_simulator::{Faults, MachineModel, Options, Outcome, Preset, Report, Simulation};
 
 fn run(example: Example, ranks: u16, preset: Preset, faults: Faults, seed: u64) -> Report<()> {
-    let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
+    let mut options = Options::with_preset(MachineModel::myrinet().unwrap(), ranks, preset);
     (options.faults, options.seed) = (faults, seed);
     let simulation = Simulation::new(options).unwrap();
     match example.run {

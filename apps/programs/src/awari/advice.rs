@@ -34,7 +34,7 @@ pub struct Adviser<'a> {
 }
 
 impl<'a> Adviser<'a> {
-    /// One who looks into these databases.
+    /// An adviser with these databases.
     pub fn new(known: &'a Databases) -> Self {
         Adviser { known, levels: None }
     }

@@ -76,7 +76,7 @@ impl Board {
             return None;
         }
         let (mut sown, last) = self.sow(pit);
-        // Whoever has an opponent without stones has to give it some.
+        // A player whose opponent has no stones has to give it some.
         if sown.theirs() == 0 {
             return None;
         }

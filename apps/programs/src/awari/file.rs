@@ -157,7 +157,7 @@ impl Unfinished<'_> {
         let done = self.complete(&part, &header(database));
         done.map_err(|cause| file("write", &part, cause))?;
         let bytes = fs::read(&part).map_err(|cause| file("read", &part, cause))?;
-        // What ranks of other hosts wrote into another directory, where a file of that name had
+        // A file that ranks of other hosts wrote into another directory, where one of that name had
         // been left, is not here.
         parse(self.stones, &bytes).map_err(|why| Error::Scattered { path: part.clone(), why })?;
         fs::rename(&part, &path).map_err(|cause| file("rename", &part, cause))?;

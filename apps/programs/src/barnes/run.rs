@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use weft_app_common::{Measured, Progress, Shared, Times, Traffic, agree, print, thousands};
+use weft_app_common::{Measured, Progress, RegionRank, Times, Traffic, agree, print, thousands};
 
 use crate::barnes::body::Body;
 use crate::barnes::error::Error;
@@ -30,7 +30,7 @@ pub struct Solved {
 ///
 /// # Errors
 /// [`enum@Error`].
-pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
+pub fn run(shared: &RegionRank, options: &Options) -> Result<(), Error> {
     let Some(solved) = solve(shared, options)? else { return Ok(()) };
     let checks = solved.verdict.map_or("not verified (--verify)".to_owned(), |verdict| {
         format!(
@@ -53,7 +53,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of a check.
-pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
+pub fn solve(shared: &RegionRank, options: &Options) -> Result<Option<Solved>, Error> {
     let problem = options.problem();
     let begin = agree(shared, plummer(problem.bodies, options.seed).map_err(Error::from))?;
     shared.regions().set_data(options.coherence.data())?;

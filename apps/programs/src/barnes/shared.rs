@@ -1,6 +1,6 @@
 //! Bodies and cells in shared regions, a small one for each (thesis 8.5.4).
 
-use weft_app_common::{Blocks, Coherence, Family, Shared};
+use weft_app_common::{Blocks, Coherence, Family, RegionRank};
 use weft_region::coherence::Policy;
 use weft_region::{Mapped, Result};
 
@@ -11,10 +11,10 @@ use crate::barnes::force::Sky;
 /// This rank's view of them.
 ///
 /// Body `i` lives at the rank that [`Blocks`] gives it. Cell `c` lives at rank `c % ranks`, which
-/// creates it when it needs one, and uses it again in the next step. Whatever was mapped once stays
-/// mapped.
+/// creates it when it needs one, and uses it again in the next step. A region that was mapped once
+/// stays mapped.
 pub struct SharedSky<'a> {
-    shared: &'a Shared,
+    shared: &'a RegionRank,
     blocks: Blocks,
     names: Family,
     bodies: Vec<Option<Mapped<BodyWords>>>,
@@ -31,7 +31,7 @@ impl<'a> SharedSky<'a> {
     ///
     /// # Errors
     /// There is no memory; a peer's breach, a lost rank.
-    pub fn new(shared: &'a Shared, bodies: usize, coherence: Coherence) -> Result<Self> {
+    pub fn new(shared: &'a RegionRank, bodies: usize, coherence: Coherence) -> Result<Self> {
         let ranks = shared.size();
         let blocks = Blocks::new(bodies, ranks);
         let of = |rank: usize| blocks.of(rank).len();
@@ -63,7 +63,7 @@ impl<'a> SharedSky<'a> {
     }
 
     /// The job.
-    pub fn shared(&self) -> &'a Shared {
+    pub fn shared(&self) -> &'a RegionRank {
         self.shared
     }
 

@@ -1,7 +1,7 @@
 use std::io;
 use std::time::Duration;
 
-use weft_app_common::{Measured, Shared, Times, Traffic, agree, print, thousands};
+use weft_app_common::{Measured, RegionRank, Times, Traffic, agree, print, thousands};
 
 use crate::fft::complex::Complex;
 use crate::fft::options::Options;
@@ -52,7 +52,7 @@ pub struct Solved {
 ///
 /// # Errors
 /// [`enum@Error`].
-pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
+pub fn run(shared: &RegionRank, options: &Options) -> Result<(), Error> {
     if let Some(solved) = solve(shared, options)? {
         let (points, side) = (thousands(options.points.into()), options.side());
         let verified = match &solved.checks {
@@ -73,7 +73,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of a check.
-pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
+pub fn solve(shared: &RegionRank, options: &Options) -> Result<Option<Solved>, Error> {
     let (ranks, side) = (shared.size(), options.side());
     let fits = if ranks <= side { Ok(()) } else { Err(Error::Ranks { ranks, side }) };
     agree(shared, fits)?;

@@ -9,12 +9,12 @@
 use crate::fft::complex::Complex;
 use crate::fft::plan::{MOVE, Plan};
 use crate::fft::sequential::turn;
-use weft_app_common::{Blocks, Coherence, Family, Shared};
+use weft_app_common::{Blocks, Coherence, Family, RegionRank};
 use weft_region::{Mapped, Result, Write};
 
 /// The blocks of all ranks, of which this rank has mapped those that it ever uses.
 pub struct Stripe<'a> {
-    shared: &'a Shared,
+    shared: &'a RegionRank,
     plan: &'a Plan,
     coherence: Coherence,
     /// Rows, and columns, divided among the ranks.
@@ -32,7 +32,7 @@ pub struct Stripe<'a> {
 
 impl<'a> Stripe<'a> {
     /// Creates, fills and maps the regions. Collective.
-    pub fn new(shared: &'a Shared, plan: &'a Plan, coherence: Coherence) -> Result<Self> {
+    pub fn new(shared: &'a RegionRank, plan: &'a Plan, coherence: Coherence) -> Result<Self> {
         let (me, ranks) = (shared.rank(), shared.size());
         let parts = Blocks::new(plan.side, ranks);
         let mine = parts.of(me);
@@ -136,7 +136,7 @@ impl<'a> Stripe<'a> {
 
 /// Has each of these blocks here for once, before time counts: memory in which it is received, and
 /// by which it is sent and sent back, is made when it is first touched. Collective.
-fn visit(shared: &Shared, blocks: &[Mapped<Complex>]) -> Result<()> {
+fn visit(shared: &RegionRank, blocks: &[Mapped<Complex>]) -> Result<()> {
     for block in blocks {
         block.write()?.fill(Complex::default());
     }

@@ -1,6 +1,6 @@
-//! Connect Four: players drop discs into seven columns of six places in turn. Who has four in a
-//! row, in a column or in a diagonal has won, and the game is over. Other boards have other numbers
-//! of columns and places.
+//! Connect Four: players drop discs into seven columns of six places in turn. A player that has
+//! four in a row, in a column or in a diagonal has won, and the game is over. Other boards have
+//! other numbers of columns and places.
 
 use crate::games::bits::{self, Bits};
 use crate::games::board::{Board, draw, grid};

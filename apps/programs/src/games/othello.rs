@@ -1,6 +1,6 @@
 //! Othello. A move puts a disc on an empty square such that between it and another disc of its
 //! player, in a row, a column or a diagonal, there are discs of the other player and nothing else:
-//! these change hands. Who has no move passes; if nobody has, the game is over.
+//! these change hands. A player that has no move passes; if no player has one, the game is over.
 
 use crate::games::bits::{self, Bits};
 use crate::games::board::{Board, draw, grid};

@@ -3,7 +3,7 @@
 use weft::prelude::*;
 use weft_app_common::{agree, seconds, thousands, write_out};
 use weft_rules::{GameVisitor, Library, PuzzleVisitor, Written};
-use weft_search::{Answer, Game, Iteration, Puzzle, Solved};
+use weft_search::{Game, Iteration, Puzzle, SearchAnswer, Solved};
 
 use crate::games::board::Board;
 use crate::games::error::Error;
@@ -134,8 +134,8 @@ impl PuzzleVisitor for Solving<'_> {
             return Ok(());
         }
         match (&solved.answer, options.deadline) {
-            (Answer::Moves(moves), _) => Ok(write_out(report(&start, moves, &solved))?),
-            (Answer::Late { at_least }, Some(limit)) => {
+            (SearchAnswer::Moves(moves), _) => Ok(write_out(report(&start, moves, &solved))?),
+            (SearchAnswer::Late { at_least }, Some(limit)) => {
                 let known = format!("a solution has at least {at_least} moves");
                 Err(Error::Unsolved { limit, known })
             }

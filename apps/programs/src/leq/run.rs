@@ -12,7 +12,7 @@ use crate::leq::candidate::Candidate;
 use crate::leq::options::Options;
 use crate::leq::problem::Problem;
 use crate::leq::report::Report;
-use crate::leq::solve::{Alone, Ended, Shared, solve as iterate};
+use crate::leq::solve::{Alone, Ended, OneObject, solve as iterate};
 use crate::leq::verify::{Checked, check};
 
 /// Name of the shared object.
@@ -84,7 +84,7 @@ pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
     };
     let mut exchange = Mailboxes::open(weft, "leq")?;
     let (part, times, alone) =
-        solve_and_measure(weft, &problem, options, &mut Shared::new(candidate))?;
+        solve_and_measure(weft, &problem, options, &mut OneObject::new(candidate))?;
     let traffic = gather_traffic(&mut exchange, part.traffic)?;
     let Stretch { value: part, began, .. } = part;
     let sums = exchange.gather(&[checksum(&part)], |_| 1)?;
@@ -118,7 +118,7 @@ fn solve_and_measure(
     weft: &Weft,
     problem: &Problem,
     options: &Options,
-    shared: &mut Shared,
+    shared: &mut OneObject,
 ) -> Result<(Stretch<Part>, Times, Option<Whole>), Error> {
     let mut whole = None;
     let mut sequential = || {
@@ -157,7 +157,7 @@ fn solve_alone(weft: &Weft, problem: &Problem) -> Result<Option<(Whole, Duration
 fn solve_together(
     weft: &Weft,
     problem: &Problem,
-    shared: &mut Shared,
+    shared: &mut OneObject,
 ) -> Result<Stretch<Part>, Error> {
     let owned = Blocks::new(problem.unknowns, weft.size()).of(weft.rank().index());
     let progress = Progress::new(weft.rank().index(), problem.iterations, "iterations");

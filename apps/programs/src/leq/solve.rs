@@ -55,22 +55,22 @@ impl Parts for Alone {
     }
 }
 
-/// Ranks that share a replicated object: a part is one ordered broadcast, all the rest is read on
+/// Exchange by one replicated object: a part is one ordered broadcast, all the rest is read on
 /// the copy here.
-pub struct Shared {
+pub struct OneObject {
     candidate: Handle<Candidate>,
     /// The next iteration, counted from when the object was created.
     iteration: u64,
 }
 
-impl Shared {
+impl OneObject {
     /// Exchange by this object, which all ranks use from its first iteration on.
     pub fn new(candidate: Handle<Candidate>) -> Self {
-        Shared { candidate, iteration: 0 }
+        OneObject { candidate, iteration: 0 }
     }
 }
 
-impl Parts for Shared {
+impl Parts for OneObject {
     fn exchange(
         &mut self,
         first: usize,

@@ -6,13 +6,13 @@ use std::ops::Range;
 use crate::lu::kernels::{divide_below, divide_right, factorise, subtract_product};
 use crate::lu::layout::Layout;
 use crate::lu::matrix::{BlockIndex, Matrix};
-use weft_app_common::{Coherence, Family, Shared};
+use weft_app_common::{Coherence, Family, RegionRank};
 use weft_region::{Mapped, Read, Result};
 
 /// The blocks, of which this rank has mapped those that it ever uses: its own, and others of their
 /// rows and columns.
 pub struct Blocks<'a> {
-    shared: &'a Shared,
+    shared: &'a RegionRank,
     matrix: Matrix,
     layout: Layout,
     coherence: Coherence,
@@ -22,7 +22,7 @@ pub struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     /// Creates, fills and maps the regions. Collective.
-    pub fn new(shared: &'a Shared, matrix: Matrix, coherence: Coherence) -> Result<Self> {
+    pub fn new(shared: &'a RegionRank, matrix: Matrix, coherence: Coherence) -> Result<Self> {
         let (me, count) = (shared.rank(), matrix.blocks());
         let layout = Layout::new(count, shared.size());
         let bytes_of = |number| {

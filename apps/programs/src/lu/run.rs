@@ -1,6 +1,6 @@
 use std::io;
 
-use weft_app_common::{Measured, Shared, Times, Traffic, print, thousands};
+use weft_app_common::{Measured, RegionRank, Times, Traffic, print, thousands};
 
 use crate::lu::blocks::Blocks;
 use crate::lu::options::Options;
@@ -37,7 +37,7 @@ pub struct Solved {
 ///
 /// # Errors
 /// [`enum@Error`].
-pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
+pub fn run(shared: &RegionRank, options: &Options) -> Result<(), Error> {
     if let Some(solved) = solve(shared, options)? {
         let (order, block) = (thousands(options.order.into()), options.block);
         let verified = match solved.residual {
@@ -56,7 +56,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of a check.
-pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
+pub fn solve(shared: &RegionRank, options: &Options) -> Result<Option<Solved>, Error> {
     shared.regions().set_data(options.coherence.data())?;
     let matrix = options.matrix();
     let measured = shared.measure(

@@ -1,7 +1,7 @@
 use std::fmt::Write;
 
 use weft_app_common::{seconds, thousands};
-use weft_search::{Answer, Iteration, Puzzle, Solved};
+use weft_search::{Iteration, Puzzle, SearchAnswer, Solved};
 
 use crate::puzzle::board::Board;
 use crate::puzzle::input::Instance;
@@ -20,12 +20,14 @@ pub(crate) fn report(instance: &Instance, solved: &Solved, brief: bool) -> Strin
     let total = solved.total();
     let rate = total.nodes as f64 / solved.time.as_secs_f64().max(f64::MIN_POSITIVE) / 1e6;
     let found = match &solved.answer {
-        Answer::Moves(moves) => format!("{} moves", moves.len()),
-        Answer::Unsolvable => "no solution".to_owned(),
-        Answer::Late { at_least } => format!("{at_least} moves or more"),
+        SearchAnswer::Moves(moves) => format!("{} moves", moves.len()),
+        SearchAnswer::Unsolvable => "no solution".to_owned(),
+        SearchAnswer::Late { at_least } => format!("{at_least} moves or more"),
     };
     let compared = match (&solved.answer, instance.moves) {
-        (Answer::Moves(moves), Some(known)) if moves.len() == usize::from(known) => ", as is known",
+        (SearchAnswer::Moves(moves), Some(known)) if moves.len() == usize::from(known) => {
+            ", as is known"
+        }
         _ => "",
     };
     let (nodes, time) = (thousands(total.nodes), seconds(solved.time));
@@ -36,7 +38,7 @@ pub(crate) fn report(instance: &Instance, solved: &Solved, brief: bool) -> Strin
     if let Some(bound) = solved.full_at {
         let _ = writeln!(text, "memory was full at bound {bound}: IDA* has gone on from there");
     }
-    if let (Answer::Moves(moves), false) = (&solved.answer, brief) {
+    if let (SearchAnswer::Moves(moves), false) = (&solved.answer, brief) {
         let _ = writeln!(text, "{}\n", slid(&instance.board, moves));
     }
     text

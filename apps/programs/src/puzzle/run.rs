@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use weft::prelude::*;
 use weft_app_common::{agree, seconds, thousands, write_out};
-use weft_search::{Answer, Iteration, Search, Solved};
+use weft_search::{Iteration, Search, SearchAnswer, Solved};
 
 use crate::puzzle::input::{InputError, Instance, instances};
 use crate::puzzle::options::Options;
@@ -109,13 +109,13 @@ fn judge(
 ) -> Result<(), Error> {
     match (&solved.answer, instance.moves, options.deadline) {
         _ if !is_first => Ok(()),
-        (Answer::Moves(moves), Some(expected), _) if moves.len() != usize::from(expected) => {
+        (SearchAnswer::Moves(moves), Some(expected), _) if moves.len() != usize::from(expected) => {
             Err(Error::Wrong { name: instance.name.clone(), found: moves.len(), expected })
         }
-        (Answer::Late { at_least }, Some(expected), _) if *at_least > expected => {
+        (SearchAnswer::Late { at_least }, Some(expected), _) if *at_least > expected => {
             Err(Error::Missed { name: instance.name.clone(), expected })
         }
-        (Answer::Late { at_least }, _, Some(limit)) => {
+        (SearchAnswer::Late { at_least }, _, Some(limit)) => {
             Err(Error::Late { limit, at_least: *at_least })
         }
         _ => Ok(()),

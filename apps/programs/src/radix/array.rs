@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
-use weft_app_common::{Blocks, Family, Shared};
+use weft_app_common::{Blocks, Family, RegionRank};
 use weft_region::coherence::Policy;
 use weft_region::{Mapped, Read, RegionId, Result, Write};
 
 /// The array, of which this rank has mapped what it ever used.
 pub struct Array<'a> {
-    shared: &'a Shared,
+    shared: &'a RegionRank,
     /// Keys divided among the ranks.
     parts: Blocks,
     /// Keys of a region.
@@ -23,7 +23,7 @@ pub struct Array<'a> {
 impl<'a> Array<'a> {
     /// An array of `keys` zeros in regions of `length` keys, the last of each rank of what is left.
     /// Collective.
-    pub fn new(shared: &'a Shared, keys: usize, length: usize, policy: Policy) -> Result<Self> {
+    pub fn new(shared: &'a RegionRank, keys: usize, length: usize, policy: Policy) -> Result<Self> {
         let parts = Blocks::new(keys, shared.size());
         let count_of = |rank| parts.of(rank).len().div_ceil(length);
         let mine = parts.of(shared.rank()).len();

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_region::Result as Shares;
 
 use crate::radix::array::{Array, Open};
@@ -16,7 +16,7 @@ use crate::radix::sort::{ADD, COPY, COUNT, Digit, MOVE, Piece, Runs, pieces, pla
 
 /// A rank's part in a sort that takes keys from others' parts.
 pub struct Pull<'a> {
-    shared: &'a Shared,
+    shared: &'a RegionRank,
     options: &'a Options,
     /// Arrays that keys are moved between.
     from: Array<'a>,
@@ -30,7 +30,7 @@ impl<'a> Pull<'a> {
     /// A sort of what is in `from`, with room in `to`. Maps what this rank will take from others if
     /// keys are spread evenly, with a region more at either end, and has memory for it.
     pub fn new(
-        shared: &'a Shared,
+        shared: &'a RegionRank,
         options: &'a Options,
         (mut from, mut to): (Array<'a>, Array<'a>),
     ) -> Shares<Self> {

@@ -1,6 +1,6 @@
 //! The sort as in the thesis: keys are written into the parts of the array where they belong.
 
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_region::{Mapped, Result as Shares};
 
 use crate::radix::array::Array;
@@ -9,7 +9,7 @@ use crate::radix::sort::{ADD, COPY, COUNT, Digit, MOVE, places};
 
 /// A rank's part in a sort that writes keys into others' parts.
 pub struct Push<'a> {
-    shared: &'a Shared,
+    shared: &'a RegionRank,
     options: &'a Options,
     /// Arrays that keys are moved between.
     from: Array<'a>,
@@ -24,7 +24,7 @@ pub struct Push<'a> {
 impl<'a> Push<'a> {
     /// A sort of what is in `from`, with room in `to`. Collective.
     pub fn new(
-        shared: &'a Shared,
+        shared: &'a RegionRank,
         options: &'a Options,
         (from, to): (Array<'a>, Array<'a>),
     ) -> Shares<Self> {

@@ -1,7 +1,7 @@
 use std::io;
 use std::time::Duration;
 
-use weft_app_common::{Measured, Shared, Stretch, Times, Traffic, print, thousands};
+use weft_app_common::{Measured, RegionRank, Stretch, Times, Traffic, print, thousands};
 use weft_region::Result as Shares;
 
 use crate::radix::array::Array;
@@ -41,7 +41,7 @@ pub struct Solved {
 ///
 /// # Errors
 /// [`enum@Error`].
-pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
+pub fn run(shared: &RegionRank, options: &Options) -> Result<(), Error> {
     if let Some(solved) = solve(shared, options)? {
         let Options { keys, bits, radix, verify, .. } = *options;
         let passes = match options.passes() {
@@ -64,7 +64,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of the check.
-pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
+pub fn solve(shared: &RegionRank, options: &Options) -> Result<Option<Solved>, Error> {
     shared.regions().set_data(options.coherence.data())?;
     let Measured { mut part, times, began, traffic, .. } = shared.measure(
         (false, options.speedup),
@@ -81,7 +81,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
 }
 
 /// Sorts what [`unsorted`] gives. Returns the array with the keys. Collective.
-fn sort<'a>(shared: &'a Shared, options: &'a Options) -> Shares<Stretch<Array<'a>>> {
+fn sort<'a>(shared: &'a RegionRank, options: &'a Options) -> Shares<Stretch<Array<'a>>> {
     let arrays = arrays(shared, options)?;
     if options.pull {
         let mut sort = Pull::new(shared, options, arrays)?;
@@ -94,7 +94,7 @@ fn sort<'a>(shared: &'a Shared, options: &'a Options) -> Shares<Stretch<Array<'a
 }
 
 /// Two arrays, the first with the keys. Collective.
-fn arrays<'a>(shared: &'a Shared, options: &'a Options) -> Shares<(Array<'a>, Array<'a>)> {
+fn arrays<'a>(shared: &'a RegionRank, options: &'a Options) -> Shares<(Array<'a>, Array<'a>)> {
     let (keys, length) = (options.keys as usize, options.region_bytes as usize / size_of::<u32>());
     let array = || Array::new(shared, keys, length, options.coherence.policy());
     let (mut from, to) = (array()?, array()?);

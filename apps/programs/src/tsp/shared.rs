@@ -71,7 +71,7 @@ impl Jobs {
         self.is_closed = true;
     }
 
-    /// A job; `None` once none will come any more. Whoever takes waits for one or the other.
+    /// A job; `None` once none will come any more. A taker waits for one or the other.
     #[read(when = self.is_closed && self.waiting.is_empty())]
     pub fn take(&self) -> Option<Route> {
         None

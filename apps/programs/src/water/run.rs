@@ -1,4 +1,4 @@
-use weft_app_common::{Measured, Progress, Shared, Times, Traffic, agree, print, thousands};
+use weft_app_common::{Measured, Progress, RegionRank, Times, Traffic, agree, print, thousands};
 
 use crate::water::error::Error;
 use crate::water::molecule::{Molecule, lattice};
@@ -25,7 +25,7 @@ pub struct Solved {
 ///
 /// # Errors
 /// [`enum@Error`].
-pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
+pub fn run(shared: &RegionRank, options: &Options) -> Result<(), Error> {
     let Some(solved) = solve(shared, options)? else { return Ok(()) };
     let checks = solved.verdict.map_or("not verified (--verify)".to_owned(), |verdict| {
         format!(
@@ -49,7 +49,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`enum@Error`]; at rank 0 that of a check.
-pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
+pub fn solve(shared: &RegionRank, options: &Options) -> Result<Option<Solved>, Error> {
     let problem = agree(shared, options.problem())?;
     let begin = lattice(problem.molecules, options.temperature, options.seed);
     shared.regions().set_data(options.coherence.data())?;
@@ -74,7 +74,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
 }
 
 /// Outcome of all ranks, at rank 0.
-fn gather(shared: &Shared, mine: Outcome) -> Result<Option<Outcome>, Error> {
+fn gather(shared: &RegionRank, mine: Outcome) -> Result<Option<Outcome>, Error> {
     let molecule = |one: &Molecule| [words(&one.places), words(&one.velocities)];
     let molecules: Vec<_> = mine.molecules.iter().map(molecule).collect();
     let forces: Vec<_> = mine.forces.iter().map(words).collect();

@@ -1,7 +1,7 @@
 //! Molecules in shared regions: where one is, and the forces on it, are a region each, because they
 //! are used in other ways.
 
-use weft_app_common::{Blocks, Coherence, Shared, Vector};
+use weft_app_common::{Blocks, Coherence, RegionRank, Vector};
 use weft_region::coherence::{Hint, Policy};
 use weft_region::{Mapped, Result};
 
@@ -16,7 +16,7 @@ pub type Words = [f64; 9];
 /// All molecules, as a rank sees them. Each lives at the rank that moves it.
 pub struct SharedWater<'a> {
     /// The job.
-    pub shared: &'a Shared,
+    pub shared: &'a RegionRank,
     /// Positions of the atoms: written by one rank, read by half of all.
     pub places: Vec<Mapped<Words>>,
     /// The forces on them: written by one rank after the other. Zeros between steps.
@@ -32,7 +32,7 @@ impl<'a> SharedWater<'a> {
     ///
     /// # Errors
     /// There is no memory; a peer's breach, a lost rank.
-    pub fn new(shared: &'a Shared, molecules: usize, coherence: Coherence) -> Result<Self> {
+    pub fn new(shared: &'a RegionRank, molecules: usize, coherence: Coherence) -> Result<Self> {
         let policy = coherence.policy();
         let only = |hint| Policy {
             hint: if policy.hint == hint { hint } else { Hint::default() },
@@ -56,7 +56,7 @@ impl<'a> SharedWater<'a> {
 }
 
 /// A region for each molecule, mapped by all ranks.
-fn family(shared: &Shared, molecules: usize, policy: Policy) -> Result<Vec<Mapped<Words>>> {
+fn family(shared: &RegionRank, molecules: usize, policy: Policy) -> Result<Vec<Mapped<Words>>> {
     let blocks = Blocks::new(molecules, shared.size());
     let names = shared.create(policy, |rank| blocks.of(rank).len(), |_| size_of::<Words>())?;
     let name = |molecule: usize| {

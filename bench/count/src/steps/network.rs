@@ -119,7 +119,7 @@ pub fn play(counter: &Counter) -> Result<()> {
         ensure!(bytes == [7; 8], "a message arrives as it was sent");
         Ok(())
     };
-    // Who waits for a message has looked in vain before it comes.
+    // A thread that waits for a message has polled in vain before it comes.
     let look = |at: usize| -> Result<()> {
         while engines[at].progress()? {}
         Ok(())

@@ -160,7 +160,7 @@ impl Middle {
 
 impl Drop for Middle {
     fn drop(&mut self) {
-        // Who did not ask does not want to know.
+        // A caller that did not ask does not want to know.
         let _ = self.stop();
     }
 }
@@ -311,7 +311,7 @@ impl Switch {
     }
 }
 
-/// Sends a frame as it is. What the system does not take is lost, as on any wire.
+/// Sends a frame as it is. A frame that the system does not take is lost, as on any wire.
 fn send(raw: &OwnedFd, frame: &[u8]) {
     let _ = socket::send(raw.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT);
 }

@@ -4,7 +4,7 @@
 use crate::Targets;
 use anyhow::{Context, Result};
 use weft_bench::suite::{Application, Size, System};
-use weft_simulator::{Machine, Preset};
+use weft_simulator::{MachineModel, Preset};
 
 /// Implementations: the five of the thesis, the default one first, and the one that it left out.
 pub const PRESETS: [Preset; 6] = [
@@ -139,8 +139,8 @@ impl Model {
     ///
     /// # Errors
     /// The machine's description is wrong.
-    pub fn machine(&self, operation_ns: f64) -> Result<Machine> {
-        let mut machine = Machine::named("myrinet-compared")?;
+    pub fn machine(&self, operation_ns: f64) -> Result<MachineModel> {
+        let mut machine = MachineModel::named("myrinet-compared")?;
         machine.host.operation_ns = operation_ns;
         machine.host.process_ns += added_ns(self.application.system());
         Ok(machine)
@@ -157,7 +157,7 @@ impl Model {
         if memory.data_bytes <= CACHE_BYTES || memory.data_bytes / f64::from(ranks) > CACHE_BYTES {
             return Ok(operation_ns);
         }
-        let machine = Machine::named("myrinet-compared")?;
+        let machine = MachineModel::named("myrinet-compared")?;
         let beyond = machine.clone().beyond_cache().context("the machine's file knows no cache")?;
         let byte_ns = beyond.host.copy_ns_per_byte - machine.host.copy_ns_per_byte;
         let missing_ns = memory.bytes_per_operation * byte_ns / COPY_TRANSFERS;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use weft_simulator::{Happened, Observer, Tag, What};
+use weft_simulator::{FrameEvent, Happened, Observer, Tag};
 
 /// Type of packet, as figure 8.8 tells them apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +67,9 @@ impl Counts {
 
 impl Observer for Counts {
     fn see(&mut self, happened: &Happened) {
-        let (What::Received, Some((_, header))) = (happened.what, happened.frame) else { return };
+        let (FrameEvent::Received, Some((_, header))) = (happened.what, happened.frame) else {
+            return;
+        };
         let stretch = (happened.time / STRETCH_NS) as usize;
         let mut all = self.lock();
         if all.len() <= stretch {

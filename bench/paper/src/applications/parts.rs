@@ -4,7 +4,7 @@ use super::model::Model;
 use super::run::{Cell, Seen};
 use anyhow::Result;
 use weft_app_common::Traffic;
-use weft_simulator::{Machine, Options};
+use weft_simulator::{MachineModel, Options};
 
 /// Parts of the time of all ranks, in percent, beside one another.
 pub struct Parts {
@@ -53,7 +53,7 @@ impl Parts {
     }
 }
 
-fn host_ns(machine: &Machine, traffic: &Traffic) -> f64 {
+fn host_ns(machine: &MachineModel, traffic: &Traffic) -> f64 {
     let host = &machine.host;
     let received_ns = host.poll_ns + host.process_ns + host.release_ns + host.deferred_ns;
     traffic.packets_sent as f64 * (host.allocate_ns + host.launch_ns) as f64
@@ -63,7 +63,7 @@ fn host_ns(machine: &Machine, traffic: &Traffic) -> f64 {
         + traffic.interrupts as f64 * host.interrupt_ns as f64
 }
 
-fn ni_ns(machine: &Machine, traffic: &Traffic) -> f64 {
+fn ni_ns(machine: &MachineModel, traffic: &Traffic) -> f64 {
     let ni = &machine.ni;
     traffic.packets_sent as f64 * (ni.send_ns + ni.send_after_ns) as f64
         + traffic.packets_received as f64
@@ -71,11 +71,11 @@ fn ni_ns(machine: &Machine, traffic: &Traffic) -> f64 {
 }
 
 /// A packet without data, at both of its ends.
-fn control_ns(machine: &Machine) -> f64 {
+fn control_ns(machine: &MachineModel) -> f64 {
     (machine.ni.send_ns + machine.ni.receive_ns) as f64
 }
 
-fn bus_ns(machine: &Machine, traffic: &Traffic) -> f64 {
+fn bus_ns(machine: &MachineModel, traffic: &Traffic) -> f64 {
     traffic.packets_received as f64 * machine.bus.setup_ns as f64
         + (traffic.bytes_received + traffic.bytes_sent) as f64 * machine.bus.ns_per_byte
 }

@@ -21,7 +21,7 @@ use anyhow::{Context, Result, anyhow};
 use std::sync::LazyLock;
 use std::time::Duration;
 use weft_events::{Events, Protocol, Settings, Statistics};
-use weft_simulator::{Machine, Options, Outcome, Report, Shape, Simulation, Tape};
+use weft_simulator::{MachineModel, Options, Outcome, Report, Shape, Simulation, Tape};
 use weft_trace::{Run, Trace};
 
 /// The cluster.
@@ -197,7 +197,7 @@ impl Cluster {
         (limit, tape): (Duration, Option<Tape>),
         program: impl Fn(Events) -> weft_events::Result<(T, Statistics)> + 'static,
     ) -> Result<Report<(T, Statistics)>> {
-        let options = Options::on(Machine::named(MACHINE)?, self.nodes);
+        let options = Options::on(MachineModel::named(MACHINE)?, self.nodes);
         let protocol = weft_simulator::Settings { shape: Shape::Flat, ..options.settings };
         let options = Options { settings: protocol, limit, stuck_after: LIMIT, tape, ..options };
         let simulation = Simulation::new(options).with_context(|| format!("{self:?}"))?;

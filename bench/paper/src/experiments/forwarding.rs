@@ -13,7 +13,7 @@ use crate::results::{Results, listed, short};
 use anyhow::{Context, Result};
 use weft_endpoint::Rank;
 use weft_protocol::Preset;
-use weft_simulator::{Ended, Machine, Shape};
+use weft_simulator::{MachineModel, RunEnd, Shape};
 
 /// Presets that the thesis built (8.1).
 const BUILT: [Preset; 5] =
@@ -109,7 +109,7 @@ fn safe(results: &mut Results) -> Result<()> {
             }
             arrivals.wait(PACKETS * (packets.size() - 1))
         })?;
-        ended.push((preset, end == Ended::Finished));
+        ended.push((preset, end == RunEnd::Finished));
     }
     let all: Vec<String> = ended
         .iter()
@@ -154,7 +154,7 @@ fn latencies(results: &mut Results) -> Result<()> {
         slope(&times.into_iter().collect::<Result<Vec<_>>>()?)
     };
     let extra = chain(Preset::NrxHmc)? - chain(Preset::NrxImc)?;
-    let machine = Machine::named("myrinet-compared")?;
+    let machine = MachineModel::named("myrinet-compared")?;
     let copies = machine.bus.ns_per_byte + machine.host.reinject_ns_per_byte;
     let evidence = format!(
         "{} ns/byte at an inner node; the copy to its host and the one back take {}",

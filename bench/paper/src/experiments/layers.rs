@@ -11,7 +11,7 @@ use crate::experiment::Experiment;
 use crate::results::{Quantity, Results, listed};
 use anyhow::Result;
 use weft::Rank;
-use weft_protocol::tree::{Group, Shape};
+use weft_protocol::tree::{MulticastGroup, Shape};
 
 const ROUNDS: usize = 8;
 /// The ranks of all broadcasts.
@@ -214,7 +214,7 @@ fn layered(shape: Shape, bytes: usize, pause: u64) -> Result<(f64, f64)> {
         let inbox = weft.mailbox("layered")?;
         let outbox = weft.sender("layered")?;
         let members: Vec<Rank> = weft.ranks().collect();
-        let group = Group::new(&members, shape, members.len())?;
+        let group = MulticastGroup::new(&members, shape, members.len())?;
         let forward = |message: &Vec<u8>| -> Result<()> {
             let mut children = group.children(Rank(0), weft.rank());
             Ok(children.try_for_each(|child| {

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use weft_endpoint::Rank;
 use weft_protocol::Recovery;
-use weft_protocol::tree::{Group, Shape};
+use weft_protocol::tree::{MulticastGroup, Shape};
 
 /// Bytes of a message.
 const MESSAGE_BYTES: usize = 64 << 10;
@@ -56,7 +56,7 @@ impl Tally {
 /// `L_used/L_av`: the part of all ordered pairs of ranks that are parent and child in some tree.
 pub fn links_used(shape: Shape, ranks: u16) -> Result<f64> {
     let members: Vec<Rank> = (0..ranks).map(Rank).collect();
-    let group = Group::new(&members, shape, usize::from(ranks))?;
+    let group = MulticastGroup::new(&members, shape, usize::from(ranks))?;
     let mut used = BTreeSet::new();
     for &root in &members {
         for &parent in &members {

@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 use std::hint::black_box;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Instant;
-use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
+use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
 use weft_endpoint::Rank;
 use weft_wire::{Header, Tag, TreeId, envelope};
 
@@ -272,7 +272,7 @@ fn sealing(tags: bool, size: usize) -> f64 {
     for _ in 0..SYSTEM {
         let start = Instant::now();
         for _ in 0..BATCH {
-            sender.sealer(Rank(1)).seal(Kind::PACKETS, &mut frame);
+            sender.sealer(Rank(1)).seal(FrameKind::PACKETS, &mut frame);
             let opened = receiver.open(&mut frame);
             assert!(opened.is_ok(), "who shares the secret gets in");
             black_box(&mut frame);

@@ -13,9 +13,9 @@ use crate::fit;
 use crate::results::{Results, listed, short};
 use anyhow::{Context, Result};
 use weft_endpoint::Rank;
-use weft_protocol::tree::{Group, Shape};
+use weft_protocol::tree::{MulticastGroup, Shape};
 use weft_protocol::{Preset, Recovery, Settings};
-use weft_simulator::Ended;
+use weft_simulator::RunEnd;
 use weft_wire::GroupId;
 use weft_world::{Options, Step, World, run, seeded};
 
@@ -171,8 +171,8 @@ fn all_broadcast(shape: Shape, ranks: u16, window_packets: u16) -> Result<(bool,
         arrivals.wait(PACKETS * (packets.size() - 1))
     })?;
     Ok(match ended {
-        Ended::Finished => (false, "everything arrives"),
-        Ended::Stuck(_) | Ended::Limit => (true, "nothing moves any more"),
+        RunEnd::Finished => (false, "everything arrives"),
+        RunEnd::Stuck(_) | RunEnd::Limit => (true, "nothing moves any more"),
     })
 }
 
@@ -196,14 +196,14 @@ fn simulated_deadlocks(results: &mut Results) -> Result<()> {
 }
 
 /// A group of the first `ranks` ranks.
-fn group(shape: Shape, ranks: u16) -> Result<Group> {
+fn group(shape: Shape, ranks: u16) -> Result<MulticastGroup> {
     let members: Vec<Rank> = (0..ranks).map(Rank).collect();
-    Ok(Group::new(&members, shape, usize::from(ranks))?)
+    Ok(MulticastGroup::new(&members, shape, usize::from(ranks))?)
 }
 
 /// Distances along the ring of members: from the parent and to the children, of each rank that
 /// forwards in the tree of `root`.
-fn forwarders(group: &Group, root: Rank) -> Vec<(usize, Vec<usize>)> {
+fn forwarders(group: &MulticastGroup, root: Rank) -> Vec<(usize, Vec<usize>)> {
     let members = group.members();
     let away = |from: Rank, to: Rank| (to.index() + members.len() - from.index()) % members.len();
     let distances = |&member: &Rank| {

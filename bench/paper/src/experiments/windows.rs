@@ -10,7 +10,7 @@ use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::{Context, Result};
 use weft_endpoint::{Rank, Statistics};
-use weft_simulator::{Machine, Preset};
+use weft_simulator::{MachineModel, Preset};
 
 /// The three reliability schemes between two ranks.
 const SCHEMES: [(&str, Preset); 3] =
@@ -234,7 +234,7 @@ fn receive_buffers(results: &mut Results) -> Result<()> {
 
 /// Receive buffers of the same window, and time of the same copies.
 fn memory(results: &mut Results) -> Result<()> {
-    let machine = Machine::named("myrinet-compared")?;
+    let machine = MachineModel::named("myrinet-compared")?;
     let windows = [8, 16, 32, 64, 128].map(|ranks| (ranks, machine.window_packets(ranks)));
     let shrinks = windows.windows(2).all(|pair| pair[0].1 > pair[1].1);
     let fixed = windows.iter().map(|(ranks, window)| format!("{window} at {ranks}"));

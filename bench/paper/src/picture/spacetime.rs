@@ -5,7 +5,7 @@ use super::{INK, SOFT, document, line, rect, text};
 use std::ops::Range;
 use weft_app_common::svg::{Svg, num};
 use weft_report::analysis::arrows::Arrow;
-use weft_report::analysis::states::{Life, State};
+use weft_report::analysis::states::{Life, RankState};
 use weft_report::units;
 
 const WIDTH: f64 = 960.0;
@@ -126,7 +126,7 @@ impl Lanes {
                 rect(svg, class, corner, (wide, high), fill);
             }
         };
-        part("life", State::Waiting, life.begin.max(start), life.end.clamp(start, end));
+        part("life", RankState::Waiting, life.begin.max(start), life.end.clamp(start, end));
         for (piece, time) in life.within(start, end).filter(|(piece, _)| !piece.state.is_idle()) {
             let from = piece.start.max(start);
             part("state", piece.state, from, from + time);
@@ -144,12 +144,12 @@ impl Lanes {
 }
 
 /// Height and colour of a line in this state.
-fn look(state: State) -> (f64, &'static str) {
+fn look(state: RankState) -> (f64, &'static str) {
     match state {
-        State::Computing => (BAR, "#2f74b5"),
-        State::Handler => (BAR, "#1f9e7a"),
-        State::Waiting | State::Asleep => (3.0, "#eda62c"),
-        State::Lost => (BAR, "#d6452b"),
+        RankState::Computing => (BAR, "#2f74b5"),
+        RankState::Handler => (BAR, "#1f9e7a"),
+        RankState::Waiting | RankState::Asleep => (3.0, "#eda62c"),
+        RankState::Lost => (BAR, "#d6452b"),
     }
 }
 
@@ -182,9 +182,9 @@ fn axis(svg: &mut Svg, y: f64, length: u64) {
 fn legend(svg: &mut Svg, y: f64, classes: &[Class]) {
     let mut x = LEFT;
     for (name, state) in [
-        ("works", State::Computing),
-        ("handles a packet", State::Handler),
-        ("waits", State::Waiting),
+        ("works", RankState::Computing),
+        ("handles a packet", RankState::Handler),
+        ("waits", RankState::Waiting),
     ] {
         let (high, colour) = look(state);
         rect(svg, "legend", (x, y - 4.0 - high / 2.0), (18.0, high), colour);

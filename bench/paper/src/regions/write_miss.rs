@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use weft_endpoint::{Packets, Rank};
 use weft_region::coherence::Policy;
 use weft_region::{RegionId, Regions, Settings};
-use weft_simulator::{Machine, Options, Simulation};
+use weft_simulator::{MachineModel, Options, Simulation};
 
 /// Nodes: one misses, one is the home, and others read.
 pub const RANKS: u16 = 64;
@@ -106,9 +106,9 @@ pub fn round_trip_us(bytes: usize) -> Result<f64> {
     .context("a round trip")
 }
 
-/// Result at rank 0 of so many, on the cluster of the thesis's chapters 5 to 7.
+/// Result at rank 0 of `ranks`, on the cluster of the thesis's chapters 5 to 7.
 fn on_each(ranks: u16, program: impl Fn(&Packets) -> Result<f64> + 'static) -> Result<f64> {
-    let simulation = Simulation::new(Options::on(Machine::named("myrinet")?, ranks))?;
+    let simulation = Simulation::new(Options::on(MachineModel::named("myrinet")?, ranks))?;
     let report = simulation
         .run_packets(move |packets| program(&packets).map_err(|error| format!("{error:#}")));
     let values = report.into_values().map_err(|what| anyhow!(what))?;

@@ -8,7 +8,7 @@ use comfy_table::{Table, presets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use weft_app_common::thousands;
-use weft_simulator::Machine;
+use weft_simulator::MachineModel;
 
 /// Method that all figures of a page have in common.
 fn method(paper: Paper) -> &'static str {
@@ -169,7 +169,7 @@ fn write_machines(page: &mut String, report: &Report<'_>, paper: Paper) {
         let _ = writeln!(page, "\n## The machines");
     }
     for machine in machines {
-        if let Ok(text) = Machine::description(machine) {
+        if let Ok(text) = MachineModel::description(machine) {
             let _ = writeln!(page, "\n`{machine}`:\n\n```toml\n{text}```");
         }
     }

@@ -2,14 +2,18 @@ use super::{Came, Causes, Times, measured};
 use crate::suite::Application;
 use weft_app_common::MEASURED;
 use weft_trace::builder::Builder;
-use weft_trace::{Named, What};
+use weft_trace::{NamedThing, What};
 
 /// Two ranks: a wait of one before what is measured, and one within it, for a packet.
 fn trace() -> weft_trace::Trace {
     let mut builder = Builder::new("qr", 2);
     for rank in 0..2 {
-        builder =
-            builder.named(rank, Named::Span, 5, MEASURED).wait(rank, 0, 500, Some("the start"));
+        builder = builder.named(rank, NamedThing::Span, 5, MEASURED).wait(
+            rank,
+            0,
+            500,
+            Some("the start"),
+        );
         builder = builder.event(rank, 1000, What::SpanBegins(5));
     }
     builder = builder.wait(1, 1200, 1700, Some("a vector"));

@@ -39,7 +39,7 @@ impl Interval {
         (self.from..self.until).contains(&time)
     }
 
-    /// Bytes a second, of so many that came meanwhile.
+    /// Bytes a second, of `bytes` that came meanwhile.
     pub fn rate(&self, bytes: u64) -> f64 {
         bytes as f64 * 1e9 / (self.until - self.from) as f64
     }

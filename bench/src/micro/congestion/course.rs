@@ -8,7 +8,7 @@ use crate::micro::network::{SILENCE, link};
 use anyhow::{Context, Result, bail};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
-use weft_launch::{Bulk, FarLink, HostsSpec, Verdict, parse_hosts, run_on_hosts};
+use weft_launch::{BulkWish, FarLink, HostsSpec, Verdict, parse_hosts, run_on_hosts};
 use weft_netns::{Cluster, Host, Options, Passed, Trunk};
 
 /// Congestion control of TCP on all hosts: every namespace may have it, and on ways as short as
@@ -34,7 +34,7 @@ pub struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// A job, whose long packets go as they like, or as datagrams.
-    Weft(Bulk),
+    Weft(BulkWish),
     /// TCP of the kernel.
     Tcp,
 }
@@ -175,7 +175,7 @@ impl Course<'_> {
         board: &Board,
         number: usize,
         group: &Group,
-        bulk: Bulk,
+        bulk: BulkWish,
     ) -> Result<()> {
         let ranks = group.senders.len() as u16 + 1;
         let mut spec = self.spec.clone();

@@ -105,7 +105,7 @@ pub fn run<L: Link, T: Send>(
     std::thread::scope(|scope| {
         let other = scope.spawn(|| rank(End::Second, second, there, program));
         let own = scope.spawn(|| rank(End::First, first, here, program));
-        // Whoever fails says more than the one that then misses it.
+        // The rank that fails says more than the one that then misses it.
         let [own, other] = [own, other]
             .map(|end| end.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         Ok((own?, other?))

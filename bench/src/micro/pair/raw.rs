@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::os::fd::OwnedFd;
 use weft::Rank;
 use weft_xdp::{
-    Interface, MacAddress, Raw, Request, XdpError, XdpPort, XdpSizes, take as take_interface,
+    Interface, MacAddress, Raw, SocketRequest, XdpError, XdpPort, XdpSizes, take as take_interface,
 };
 
 /// Frames in each direction: more than are ever under way.
@@ -64,7 +64,7 @@ pub fn take(
     sizes: XdpSizes,
 ) -> Result<(OwnedFd, XdpPort), XdpError> {
     let interface = Interface::find(interface)?;
-    let request = Request {
+    let request = SocketRequest {
         interface: interface.index(),
         job,
         ranks: vec![own.0],

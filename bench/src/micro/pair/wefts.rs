@@ -185,7 +185,7 @@ impl Line for PutLine {
     fn stream_out(&mut self, bytes: &[u8], messages: u64) -> Result<()> {
         for message in 0..messages as usize {
             if message >= PLACES {
-                // What was there was read.
+                // All that was there was read.
                 self.notifications.wait()?;
             }
             let place = message % PLACES * (self.to.len() / PLACES);

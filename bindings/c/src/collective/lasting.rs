@@ -53,9 +53,9 @@ pub extern "C" fn weft_team_shrink(
 
 /// Agrees with all members that live about flags and about who is lost. All of them call it, and
 /// get the same: agreed is their flags combined by bitwise and, those of a rank that was lost
-/// meanwhile perhaps among them; count is how many members are lost, of which the first come to
-/// lost, in the order of ranks, as ranks of the job. That has room for so many, and may be null if
-/// that is 0. It is of use where operations of the team fail already. WEFT_CALLS_DIFFER if others
+/// meanwhile perhaps among them; count is how many members are lost, of which at most room come
+/// to lost, in the order of ranks, as ranks of the job; lost may be null if room is 0. It is of
+/// use where operations of the team fail already. WEFT_CALLS_DIFFER if others
 /// shrink the team, or leave. Blocks until all that live have called it; callbacks run meanwhile.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_team_agree(
@@ -77,8 +77,8 @@ pub extern "C" fn weft_team_agree(
 }
 
 /// Members that are lost, as far as this rank has heard; others may have heard of others. count is
-/// how many there are, of which the first come to lost, in the order of ranks, as ranks of the job.
-/// That has room for so many, and may be null if that is 0. Never blocks.
+/// how many there are, of which at most room come to lost, in the order of ranks, as ranks of the
+/// job; lost may be null if room is 0. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_team_lost(
     team: Option<&Team>,

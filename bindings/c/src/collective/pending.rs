@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use crate::awaited::Awaited;
-use crate::handle::{Handle, Kind, free, given, put};
+use crate::handle::{Handle, HandleKind, free, given, put};
 use crate::memory::{Bytes, CountRoom, Room};
 use crate::status::{Failure, Status, call};
 use std::future::Future;
@@ -26,7 +26,7 @@ pub(crate) struct Given {
 /// Bytes that an operation is to give this member.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gives {
-    /// So many.
+    /// This number of bytes.
     Bytes(usize),
     /// Any number, of elements of so many bytes.
     Varied(usize),
@@ -63,7 +63,7 @@ enum State {
     Over,
 }
 
-impl Kind for Begun {
+impl HandleKind for Begun {
     const MARK: u32 = 0x5045_4e0d;
     const NAME: &'static str = "pending operation";
 }

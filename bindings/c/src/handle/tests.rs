@@ -1,16 +1,16 @@
-use super::{Handle, Kind, free, free_even_used, given, put};
+use super::{Handle, HandleKind, free, free_even_used, given, put};
 use std::mem::MaybeUninit;
 
 #[derive(Debug, PartialEq)]
 struct Cat(u32);
 struct Dog;
 
-impl Kind for Cat {
+impl HandleKind for Cat {
     const MARK: u32 = 1;
     const NAME: &'static str = "cat";
 }
 
-impl Kind for Dog {
+impl HandleKind for Dog {
     const MARK: u32 = 2;
     const NAME: &'static str = "dog";
 }

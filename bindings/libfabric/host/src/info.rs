@@ -36,7 +36,7 @@ unsafe fn copy_name(name: *const c_char) -> *mut c_char {
 /// A copy of so many bytes, or null.
 ///
 /// # Safety
-/// There are so many, or it is null.
+/// `bytes` is null, or `length` bytes can be read there.
 unsafe fn copy_bytes(bytes: *const c_void, length: usize) -> *mut c_void {
     if bytes.is_null() || length == 0 {
         return ptr::null_mut();
@@ -51,7 +51,7 @@ unsafe fn copy_bytes(bytes: *const c_void, length: usize) -> *mut c_void {
     }
 }
 
-/// `fi_dupinfo`: a copy with pieces of its own, or an empty one with all pieces. What describes
+/// `fi_dupinfo`: a copy with pieces of its own, or an empty one with all pieces. The description of
 /// hardware (`nic`) is left out, as this provider has none. Null if there is no memory.
 ///
 /// # Safety

@@ -7,12 +7,12 @@ use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use crate::transfer::Buffers;
 use std::sync::Arc;
-use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met, SLOT_BYTES};
+use weft_collective::arena::{Arena, ArenaOperation, CONTRIBUTION_BYTES, Met, SLOT_BYTES};
 use weft_collective::{
-    BARRIER, Call, DISAGREES, Members, Operation, Parked, Stage, TeamId, awaited,
+    BARRIER, DISAGREES, Members, Operation, OperationCall, Parked, Stage, TeamId, awaited,
 };
 use weft_endpoint::{Awaited, Protocol, Rank};
-use weft_tagged::collectives::{Packets, open as open_team, violation};
+use weft_tagged::collectives::{CollectivePackets, open as open_team, violation};
 use weft_tagged::{Error, Result as TaggedResult};
 
 /// Function that makes one block of two: of the first and the second, in place of the second.
@@ -96,7 +96,7 @@ impl<'a> Team<'a> {
     /// block of elements of two.
     pub fn operate(
         &self,
-        call: &Call,
+        call: &OperationCall,
         mine: Memory,
         mut into: Memory,
         combine: &mut Combine<'_>,
@@ -112,7 +112,12 @@ impl<'a> Team<'a> {
         if self.broadcast_in_arena(root, &mut memory)? {
             return Ok(());
         }
-        let call = Call { operation: Operation::Broadcast, root, count: memory.length(), size: 1 };
+        let call = OperationCall {
+            operation: Operation::Broadcast,
+            root,
+            count: memory.length(),
+            size: 1,
+        };
         let (mine, into) =
             if root == self.me { (memory, Memory::NONE) } else { (Memory::NONE, memory) };
         self.run(&call, mine, into, &mut |_, _| ())
@@ -145,14 +150,14 @@ impl<'a> Team<'a> {
     /// room.
     fn meet(
         &self,
-        call: &Call,
+        call: &OperationCall,
         mine: &Memory,
         into: &mut Memory,
         combine: &mut Combine<'_>,
     ) -> Result<bool> {
         let arena = self.arena.as_ref().filter(|_| mine.length() <= CONTRIBUTION_BYTES);
         let Some(arena) = arena else { return Ok(false) };
-        let mut meeting = Meeting::new(*call, mine.length());
+        let mut meeting = ArenaOperation::new(*call, mine.length());
         read(mine, meeting.bytes());
         let mut look = || Some(meeting.poll(arena)).filter(|&met| met != Met::Waiting);
         let met = look().map_or_else(|| self.wait(call.operation, |_| look()), Ok)?;
@@ -178,7 +183,13 @@ impl<'a> Team<'a> {
     }
 
     /// Carries out an operation by packets; before it a barrier, if nobody must get further ahead.
-    fn run(&self, call: &Call, mine: Memory, into: Memory, combine: &mut Combine<'_>) -> Result {
+    fn run(
+        &self,
+        call: &OperationCall,
+        mine: Memory,
+        into: Memory,
+        combine: &mut Combine<'_>,
+    ) -> Result {
         if self.job.enter().collectives.needs_fence(self.id) {
             let nothing = Buffers { mine: Memory::NONE, into: Memory::NONE };
             self.carry_out(&BARRIER, nothing, &mut |_, _| ())?;
@@ -186,7 +197,12 @@ impl<'a> Team<'a> {
         self.carry_out(call, Buffers { mine, into }, combine)
     }
 
-    fn carry_out(&self, call: &Call, buffers: Buffers, combine: &mut Combine<'_>) -> Result {
+    fn carry_out(
+        &self,
+        call: &OperationCall,
+        buffers: Buffers,
+        combine: &mut Combine<'_>,
+    ) -> Result {
         let me = self.job.packets().rank();
         let begun = self.job.enter().collectives.begin(self.id, call, buffers);
         let number = begun.map_err(|refused| match violation(&refused, me) {
@@ -201,13 +217,13 @@ impl<'a> Team<'a> {
         outcome
     }
 
-    /// Drives an operation to its end. What combines may be the program's, and is not called inside
-    /// of the lock.
+    /// Drives an operation to its end. The function that combines may be the program's, and is not
+    /// called inside of the lock.
     fn drive(&self, (number, operation): (u32, Operation), combine: &mut Combine<'_>) -> Result {
         let id = self.id;
         let look = |state: &mut State| -> Option<TaggedResult<Stage>> {
             let mut packets = self.job.packets();
-            match state.collectives.drive(id, number, &mut Packets(&mut packets)) {
+            match state.collectives.drive(id, number, &mut CollectivePackets(&mut packets)) {
                 Ok(Stage::Waiting) => None,
                 Ok(stage) => Some(Ok(stage)),
                 Err(failure) => Some(Err(failure.into())),
@@ -253,7 +269,7 @@ impl<'a> Team<'a> {
         let Some(members) = state.collectives.members(self.id) else {
             return Awaited::of_unknown(operation.to_string());
         };
-        let call = Call { operation, root: 0, count: 0, size: 0 };
+        let call = OperationCall { operation, root: 0, count: 0, size: 0 };
         let mut awaited = awaited(Protocol::TAGGED, self.id, members, (0, call.signature()));
         awaited.what = format!("{operation} of a communicator of {} ranks", self.size);
         awaited

@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::transfer::SendOp;
 use std::ffi::c_int;
 use weft_endpoint::Packets;
-use weft_tagged::remote::atomic::{Atomic, Element, Operation};
+use weft_tagged::remote::atomic::{AtomicAccess, AtomicOperation, Element};
 use weft_tagged::remote::atomic_bytes;
 
 /// Three kinds of calls, which have operations of their own.
@@ -34,13 +34,13 @@ impl Flavor {
     }
 
     /// The operation, if it is one of this flavor.
-    fn atomic(self, datatype: c_int, op: c_int) -> Result<Atomic> {
-        let operation = u8::try_from(op).ok().and_then(Operation::of_number);
+    fn atomic(self, datatype: c_int, op: c_int) -> Result<AtomicAccess> {
+        let operation = u8::try_from(op).ok().and_then(AtomicOperation::of_number);
         let element = u8::try_from(datatype).ok().and_then(Element::of_number);
         let (Some(operation), Some(element)) = (operation, element) else {
             return Err(Refusal::NO_OPERATION);
         };
-        let atomic = Atomic { operation, element };
+        let atomic = AtomicAccess { operation, element };
         let is_right = operation.compares() == (self == Flavor::Comparing)
             && atomic.is_valid(self != Flavor::Plain);
         if is_right { Ok(atomic) } else { Err(Refusal::NO_OPERATION) }
@@ -63,7 +63,7 @@ pub(super) enum Elements {
 }
 
 impl Elements {
-    fn memory(self, atomic: Atomic) -> Result<Memory> {
+    fn memory(self, atomic: AtomicAccess) -> Result<Memory> {
         let size = atomic.element.size();
         match self {
             Elements::One(buffer, count) => {
@@ -157,6 +157,6 @@ impl Described {
 }
 
 /// Bytes that an atomic access may have.
-fn most_bytes(job: &Job, atomic: Atomic) -> usize {
+fn most_bytes(job: &Job, atomic: AtomicAccess) -> usize {
     atomic_bytes(job.packets().max_payload(), atomic)
 }

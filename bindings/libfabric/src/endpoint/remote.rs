@@ -10,7 +10,7 @@ use crate::slots::CounterId;
 use crate::state::State;
 use crate::transfer::{Notice, SendOp};
 use weft_endpoint::Packets;
-use weft_tagged::remote::{Access, Asking};
+use weft_tagged::remote::{Access, Submission};
 
 /// Parameters of an access, besides its bytes.
 #[derive(Clone, Copy)]
@@ -39,7 +39,12 @@ impl Accessing {
         by: &Transfers,
         memory: Memory,
         (kind, counter): (u64, Option<CounterId>),
-        ask: impl FnOnce(&mut State, &Packets, &Access, SendOp) -> weft_tagged::Result<Asking<SendOp>>,
+        ask: impl FnOnce(
+            &mut State,
+            &Packets,
+            &Access,
+            SendOp,
+        ) -> weft_tagged::Result<Submission<SendOp>>,
     ) -> Result {
         let Accessing { to, address, key, flags, context, silent } = *self;
         let bound = by.bound()?;

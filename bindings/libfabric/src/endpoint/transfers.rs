@@ -11,7 +11,7 @@ use crate::state::{State, refusal};
 use crate::transfer::{Many, ReceiveOp, SendOp};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use weft_tagged::{Address, Kind, Outgoing, Pattern};
+use weft_tagged::{Address, ReceivePattern, SendParameters, Tagging};
 
 /// Least room left in a buffer for several messages, in bytes, unless the program sets another.
 const LEAST_LEFT: usize = 64;
@@ -32,7 +32,7 @@ pub(super) struct Transfers {
 
 /// Parameters of a send.
 pub(super) struct Sent {
-    pub kind: Kind,
+    pub kind: Tagging,
     pub to: u64,
     pub tag: u64,
     pub data: Option<u64>,
@@ -40,10 +40,10 @@ pub(super) struct Sent {
     pub context: Context,
 }
 
-/// Parameters of a receive. Fields that are neighbors in a [`Pattern`] are none here: two words
-/// that were just stored are not loaded as one.
+/// Parameters of a receive. Fields that are neighbors in a [`ReceivePattern`] are none here: two
+/// words that were just stored are not loaded as one.
 pub(super) struct Wanted {
-    pub kind: Kind,
+    pub kind: Tagging,
     pub tag: u64,
     pub from: u64,
     pub ignore: u64,
@@ -52,8 +52,8 @@ pub(super) struct Wanted {
 }
 
 #[inline]
-fn flag_of(kind: Kind) -> u64 {
-    if kind == Kind::Tagged { flag::TAGGED } else { flag::MSG }
+fn flag_of(kind: Tagging) -> u64 {
+    if kind == Tagging::Tagged { flag::TAGGED } else { flag::MSG }
 }
 
 impl Wanted {
@@ -75,14 +75,14 @@ impl Transfers {
 
     /// A send without a tag or data, for calls that have no flags.
     #[inline(always)]
-    pub fn send_of(&self, kind: Kind) -> Sent {
+    pub fn send_of(&self, kind: Tagging) -> Sent {
         let (flags, context) = (self.send_flags, Context::NONE);
         Sent { kind, to: 0, tag: 0, data: None, flags, context }
     }
 
     /// A receive of whatever comes, for calls that have no flags.
     #[inline(always)]
-    pub fn receive_of(&self, kind: Kind) -> Wanted {
+    pub fn receive_of(&self, kind: Tagging) -> Wanted {
         let (flags, context) = (self.receive_flags, Context::NONE);
         Wanted { kind, tag: 0, from: ANYBODY, ignore: 0, flags, context }
     }
@@ -99,7 +99,7 @@ impl Transfers {
     pub fn inject(
         &self,
         (buffer, length): (Buffer, usize),
-        kind: Kind,
+        kind: Tagging,
         to: u64,
         tag: u64,
         data: Option<u64>,
@@ -133,7 +133,7 @@ impl Transfers {
     fn send_short(
         &self,
         bytes: &[u8],
-        (kind, to, tag, data): (Kind, u64, u64, Option<u64>),
+        (kind, to, tag, data): (Tagging, u64, u64, Option<u64>),
         told: Option<(Context, u64)>,
     ) -> bool {
         let Some(Bindings { uncounted: Some(vector), send, .. }) = self.enabled.get() else {
@@ -146,7 +146,7 @@ impl Transfers {
             return false;
         }
         let Ok(to) = state.address(*vector, to) else { return false };
-        let message = Outgoing { to, from: self.number, kind, tag, data, wants_done: false };
+        let message = SendParameters { to, from: self.number, kind, tag, data, wants_done: false };
         if !state.exchange.send_short(&mut job.packets(), &message, bytes) {
             return false;
         }
@@ -163,7 +163,7 @@ impl Transfers {
         &self,
         buffer: Buffer,
         length: usize,
-        kind: Kind,
+        kind: Tagging,
         to: u64,
         tag: u64,
         data: Option<u64>,
@@ -184,13 +184,13 @@ impl Transfers {
             return Err(Refusal::AGAIN);
         }
         let Some(vector) = *vector else { return Err(Refusal::NO_VECTOR) };
-        let message = Outgoing {
+        let message = SendParameters {
             to: state.address(vector, sent.to)?,
             from: self.number,
             kind: sent.kind,
             tag: sent.tag,
             data: sent.data,
-            // What tells nobody need not know.
+            // A send that tells nobody need not know.
             wants_done: !silent
                 && sent.flags & (flag::DELIVERY_COMPLETE | flag::MATCH_COMPLETE) != 0,
         };
@@ -229,12 +229,12 @@ impl Transfers {
     #[inline(never)]
     fn receive_rarely(&self, memory: Memory, wanted: Wanted) -> Result {
         let Wanted { kind, from, tag, ignore, flags, .. } = wanted;
-        if kind == Kind::Tagged && flags & (flag::PEEK | flag::CLAIM | flag::DISCARD) != 0 {
+        if kind == Tagging::Tagged && flags & (flag::PEEK | flag::CLAIM | flag::DISCARD) != 0 {
             let source = self.source(&self.job.enter(), from)?;
             let op = self.bound()?.receive_op(memory, wanted.reported(), None);
-            return self.look(op, &Pattern { source, tag, ignore }, flags);
+            return self.look(op, &ReceivePattern { source, tag, ignore }, flags);
         }
-        if kind == Kind::Tagged || flags & flag::MULTI_RECV == 0 {
+        if kind == Tagging::Tagged || flags & flag::MULTI_RECV == 0 {
             return self.post(memory, wanted, None);
         }
         if memory.length() == 0 || memory.start() == Context::NONE {
@@ -249,7 +249,7 @@ impl Transfers {
         let bindings = self.bound()?;
         let state = &mut *self.job.enter_quietly();
         let source = self.source(state, wanted.from)?;
-        let pattern = Pattern { source, tag: wanted.tag, ignore: wanted.ignore };
+        let pattern = ReceivePattern { source, tag: wanted.tag, ignore: wanted.ignore };
         let op = bindings.receive_op(memory, wanted.reported(), many);
         if !state.exchange.receive(self.number, wanted.kind, pattern, op) {
             self.job.set_pending();
@@ -268,7 +268,7 @@ impl Transfers {
     }
 
     /// `FI_PEEK`, `FI_CLAIM`, `FI_DISCARD`.
-    fn look(&self, op: ReceiveOp, pattern: &Pattern, flags: u64) -> Result {
+    fn look(&self, op: ReceiveOp, pattern: &ReceivePattern, flags: u64) -> Result {
         let (number, name) = (self.number, op.notice.context.number());
         let has = |flag: u64| flags & flag != 0;
         // A message may have come that nobody has looked for.
@@ -289,13 +289,13 @@ impl Transfers {
         }
         let exchange = &mut state.exchange;
         let found = if has(flag::DISCARD) {
-            exchange.discard(number, Kind::Tagged, pattern)
+            exchange.discard(number, Tagging::Tagged, pattern)
         } else if has(flag::CLAIM) && exchange.has_claimed(number, name) {
             return Err(Refusal::INVALID);
         } else if has(flag::CLAIM) {
-            exchange.claim(number, Kind::Tagged, pattern, name)
+            exchange.claim(number, Tagging::Tagged, pattern, name)
         } else {
-            exchange.peek(number, Kind::Tagged, pattern)
+            exchange.peek(number, Tagging::Tagged, pattern)
         };
         state.reports.peeked(&op, found.as_ref());
         state.tell();

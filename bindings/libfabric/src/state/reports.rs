@@ -9,7 +9,7 @@ use crate::transfer::{Notice, ReceiveOp};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
-use weft_tagged::{Address, Envelope};
+use weft_tagged::{Address, MessageEnvelope};
 
 /// All of the job's, by their numbers.
 #[derive(Default)]
@@ -108,7 +108,7 @@ impl Reports {
 
     /// A receive has its message.
     #[inline(never)]
-    pub fn received(&mut self, op: &ReceiveOp, envelope: &Envelope) {
+    pub fn received(&mut self, op: &ReceiveOp, envelope: &MessageEnvelope) {
         let notice = &op.notice;
         let room = op.memory.length();
         let length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
@@ -128,7 +128,7 @@ impl Reports {
     }
 
     /// A look at a message, or at none, is over.
-    pub fn peeked(&mut self, op: &ReceiveOp, found: Option<&Envelope>) {
+    pub fn peeked(&mut self, op: &ReceiveOp, found: Option<&MessageEnvelope>) {
         let notice = &op.notice;
         let bare = Completion::of(notice.context, notice.flags.into());
         let completion = match found {
@@ -279,7 +279,7 @@ impl Completion {
 
     /// Of this message.
     #[inline]
-    fn with(mut self, envelope: &Envelope, vector: Option<VectorId>) -> Self {
+    fn with(mut self, envelope: &MessageEnvelope, vector: Option<VectorId>) -> Self {
         self.length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
         self.tag = envelope.tag;
         if let Some(data) = envelope.data {

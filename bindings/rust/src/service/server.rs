@@ -37,7 +37,8 @@ impl Server {
     ) -> Result<Self> {
         let handler = move |request| {
             if let Some(incoming) = Incoming::new(request, name) {
-                // Whoever sent nonsense was told; a lost caller is for the next operation to say.
+                // A caller that sent nonsense was told; a lost caller is for the next operation to
+                // say.
                 let _ = dispatch(incoming);
             }
         };

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::io::ErrorKind;
 use std::process::ExitCode;
-use weft_launch::{Answer, Question, ask, jobs};
+use weft_launch::{JobAnswer, Question, ask, jobs};
 
 use crate::inspect::stacks;
 
@@ -57,7 +57,7 @@ pub(crate) fn why(arguments: &Why) -> Result<ExitCode> {
 ///
 /// # Errors
 /// There is none, and why, for a person.
-pub(crate) fn ask_job(job: u32, question: Question) -> Result<Answer> {
+pub(crate) fn ask_job(job: u32, question: Question) -> Result<JobAnswer> {
     match ask(job, question) {
         Ok(answer) => Ok(answer),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {

@@ -14,7 +14,7 @@ mod words;
 
 use modules::{Modules, Names};
 use std::fmt;
-use weft_launch::stack::{Stack, StackError, Taken};
+use weft_launch::stack::{Stack, StackError, TakenStacks};
 pub use words::in_words;
 
 /// Frames that are found at most.
@@ -45,7 +45,7 @@ pub struct Line {
 ///
 /// # Errors
 /// Those of [`StackError`], for each thread.
-pub fn name(taken: Taken) -> Vec<Result<Vec<Frame>, StackError>> {
+pub fn name(taken: TakenStacks) -> Vec<Result<Vec<Frame>, StackError>> {
     let mut names = Names::default();
     let mut frames = |stack: Stack| {
         let modules = Modules::of(&stack.files);

@@ -96,7 +96,7 @@ pub struct Arguments {
 /// Largest number of packets on the way between two ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Window {
-    /// So many, always.
+    /// This number, always.
     Static(u16),
     /// One that follows demand, out of a pool of so many buffers; if not given, of those that there
     /// are.

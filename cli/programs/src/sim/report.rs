@@ -7,7 +7,7 @@ use weft_app_common::thousands;
 use weft_protocol::Adaptive;
 use weft_simulator::scenarios::Verdict;
 use weft_simulator::scenarios::patterns::Times;
-use weft_simulator::{Ended, Faults, Options, Outcome, Report, in_words};
+use weft_simulator::{Faults, Options, Outcome, Report, RunEnd, in_words};
 use weft_wire::Rank;
 
 /// A run that is over.
@@ -72,7 +72,7 @@ impl Run {
         if let Some(wrong @ Verdict::Wrong(_)) = &self.verdict {
             return Some(wrong.to_string());
         }
-        if self.report.ended != Ended::Finished {
+        if self.report.ended != RunEnd::Finished {
             return Some(self.report.ended.to_string());
         }
         let failed =
@@ -82,7 +82,7 @@ impl Run {
                 _ => None,
             });
         let missing = self.verdict.as_ref().filter(|verdict| !verdict.is_clean());
-        // Whatever was on its way to a rank that was crashed on purpose, or from it, may be
+        // Packets on their way to a rank that was crashed on purpose, or from it, may be
         // missing.
         let missing = missing.filter(|_| self.crashed().next().is_none()).map(ToString::to_string);
         failed.or(missing)
@@ -138,7 +138,7 @@ impl Run {
                 in_words(*time)
             ));
         }
-        let stuck = matches!(self.report.ended, Ended::Stuck(_));
+        let stuck = matches!(self.report.ended, RunEnd::Stuck(_));
         let until = faults.partitions.iter().map(|partition| partition.until).max()?;
         (stuck && until > self.report.virtual_time).then(|| {
             format!(

@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use weft::{Packets, Rank};
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_examples::{Example, FarmOptions, Program};
 use weft_simulator::Simulation;
 use weft_simulator::scenarios::patterns::{self, Times};
@@ -269,13 +269,13 @@ fn run_example(simulation: Simulation, program: Program, options: &FarmOptions) 
 fn on_regions<O: Clone + 'static, E>(
     simulation: Simulation,
     options: &O,
-    program: fn(&Shared, &O) -> std::result::Result<(), E>,
+    program: fn(&RegionRank, &O) -> std::result::Result<(), E>,
 ) -> Run
 where
     E: std::fmt::Display + From<weft_region::Error> + 'static,
 {
     let options = options.clone();
-    let run = move |packets| Shared::run(&packets, |shared| program(shared, &options));
+    let run = move |packets| RegionRank::run(&packets, |shared| program(shared, &options));
     Run::of(simulation.run_packets(run))
 }
 

@@ -14,7 +14,7 @@ fn the_first_line_says_who_is_where_and_by_which_link() {
     };
     let hosts = vec![host("a", 0, 2, 1), host("b", 2, 1, 2)];
     let mtu = Mtu::USUAL;
-    let layout = |between| Layout {
+    let layout = |between| RankLayout {
         hosts: hosts.clone(),
         between,
         copies: Copies::Ranks(None),
@@ -42,21 +42,22 @@ fn the_first_line_says_who_is_where_and_by_which_link() {
         without.ends_with("udp between (no xdp: host b: AF_XDP needs CAP_BPF), pupa"),
         "{without}"
     );
-    let bulk = |bulk| first_line(&Layout { bulk, ..layout(Between::Udp(None)) }, None, "pupa");
+    let bulk = |bulk| first_line(&RankLayout { bulk, ..layout(Between::Udp(None)) }, None, "pupa");
     let over_tcp = bulk(LongPackets::Tcp);
     assert!(over_tcp.ends_with("udp between (asked for), bulk over TCP, pupa"), "{over_tcp}");
     let cut = bulk(LongPackets::Datagrams(Some("so".into())));
     assert!(cut.ends_with("(asked for), bulk over datagrams (so), pupa"), "{cut}");
     let copies = Copies::Ranks(Some("so".into()));
     let protection = Protection::Encrypted;
-    let encrypted = Layout { copies, protection, ..layout(Between::Udp(None)) };
+    let encrypted = RankLayout { copies, protection, ..layout(Between::Udp(None)) };
     let said = first_line(&encrypted, None, "pupa");
     let wanted = "udp between (asked for), encrypted, multicasts copied by ranks (so), pupa";
     assert!(said.ends_with(wanted), "{said}");
-    let authenticated = Layout { protection: Protection::Tagged, ..layout(Between::Udp(None)) };
+    let authenticated = RankLayout { protection: Protection::Tagged, ..layout(Between::Udp(None)) };
     let said = first_line(&authenticated, None, "pupa");
     assert!(said.ends_with("udp between (asked for), authenticated, pupa"), "{said}");
-    let alone = Layout { hosts: vec![host("b", 0, 1, 2)], protection, ..layout(Between::Nothing) };
+    let alone =
+        RankLayout { hosts: vec![host("b", 0, 1, 2)], protection, ..layout(Between::Nothing) };
     assert!(first_line(&alone, None, "nrx-imc").starts_with("1 rank on 1 host (b: 1 on"));
     assert!(first_line(&alone, None, "nrx-imc").ends_with("), shm, nrx-imc"));
     let taken = Some("verbs;ofi_rxm, with hardware of its own");

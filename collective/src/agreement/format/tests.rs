@@ -2,13 +2,13 @@ use super::*;
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
-fn message() -> impl Strategy<Value = Message> {
-    let kind = prop_oneof![Just(Kind::Contribution), Just(Kind::Decision)];
+fn message() -> impl Strategy<Value = AgreementMessage> {
+    let kind = prop_oneof![Just(BallotKind::Contribution), Just(BallotKind::Decision)];
     let lost = btree_set(any::<u16>(), 0..9);
     (kind, any::<u32>(), any::<u16>(), any::<u64>(), lost).prop_map(
         |(kind, number, ballot, flags, lost)| {
             let lost = lost.into_iter().map(Rank).collect();
-            Message { kind, number, ballot: Rank(ballot), flags, lost }
+            AgreementMessage { kind, number, ballot: Rank(ballot), flags, lost }
         },
     )
 }
@@ -23,9 +23,9 @@ proptest! {
     #[test]
     fn messages_come_back_as_they_went(message in message()) {
         let bytes = message.emit();
-        prop_assert_eq!(Message::parse(&bytes), Ok(message));
+        prop_assert_eq!(AgreementMessage::parse(&bytes), Ok(message));
         for length in 0..FRONT {
-            prop_assert_eq!(Message::parse(&bytes[..length]), Err(Violation::Malformed));
+            prop_assert_eq!(AgreementMessage::parse(&bytes[..length]), Err(AgreementViolation::Malformed));
         }
     }
 
@@ -33,9 +33,9 @@ proptest! {
     fn what_is_parsed_is_what_is_written(
         bytes in prop_oneof![nearly(), vec(any::<u8>(), 0..40)],
     ) {
-        match Message::parse(&bytes) {
+        match AgreementMessage::parse(&bytes) {
             Ok(message) => prop_assert_eq!(message.emit(), bytes),
-            Err(violation) => prop_assert_eq!(violation, Violation::Malformed),
+            Err(violation) => prop_assert_eq!(violation, AgreementViolation::Malformed),
         }
     }
 }
@@ -43,18 +43,22 @@ proptest! {
 #[test]
 fn what_nobody_writes_is_no_message() {
     let lost = vec![Rank(3), Rank(300)];
-    let kind = Kind::Contribution;
-    let bytes = Message { kind, number: 7, ballot: Rank(1), flags: 5, lost }.emit();
+    let kind = BallotKind::Contribution;
+    let bytes = AgreementMessage { kind, number: 7, ballot: Rank(1), flags: 5, lost }.emit();
     assert_eq!(bytes.len(), FRONT + 4);
     let swapped = [&bytes[..FRONT], &bytes[FRONT + 2..], &bytes[FRONT..FRONT + 2]].concat();
     let twice = [&bytes[..], &bytes[FRONT + 2..]].concat();
     let odd = &bytes[..FRONT + 3];
     for bytes in [&swapped[..], &twice, odd, &[]] {
-        assert_eq!(Message::parse(bytes), Err(Violation::Malformed), "{bytes:?}");
+        assert_eq!(AgreementMessage::parse(bytes), Err(AgreementViolation::Malformed), "{bytes:?}");
     }
     for kind in (0..=u8::MAX).filter(|kind| ![CONTRIBUTION, DECISION].contains(kind)) {
         let mut bytes = bytes.clone();
         bytes[0] = kind;
-        assert_eq!(Message::parse(&bytes), Err(Violation::Malformed), "kind {kind}");
+        assert_eq!(
+            AgreementMessage::parse(&bytes),
+            Err(AgreementViolation::Malformed),
+            "kind {kind}"
+        );
     }
 }

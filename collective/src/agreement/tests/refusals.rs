@@ -1,7 +1,7 @@
 //! One rank: what it waits for, and what no member sends.
 
-use crate::agreement::format::Kind;
-use crate::agreement::{Agreement, Decision, Message, Post, Violation};
+use crate::agreement::format::BallotKind;
+use crate::agreement::{Agreement, AgreementMessage, AgreementViolation, Decision, Post};
 use weft_endpoint::Rank;
 
 /// The rank of these tests, among `MEMBERS`.
@@ -11,24 +11,24 @@ const OUTSIDER: Rank = Rank(3);
 
 /// All that was sent.
 #[derive(Default)]
-struct Sent(Vec<(Rank, Message)>);
+struct Sent(Vec<(Rank, AgreementMessage)>);
 
 impl Post for Sent {
-    fn send(&mut self, to: Rank, message: &Message) {
+    fn send(&mut self, to: Rank, message: &AgreementMessage) {
         self.0.push((to, message.clone()));
     }
 }
 
-fn message(kind: Kind, number: u32, ballot: Rank, lost: &[Rank]) -> Message {
-    Message { kind, number, ballot, flags: 6, lost: lost.to_vec() }
+fn message(kind: BallotKind, number: u32, ballot: Rank, lost: &[Rank]) -> AgreementMessage {
+    AgreementMessage { kind, number, ballot, flags: 6, lost: lost.to_vec() }
 }
 
-fn contribution(number: u32) -> Message {
-    message(Kind::Contribution, number, ME, &[])
+fn contribution(number: u32) -> AgreementMessage {
+    message(BallotKind::Contribution, number, ME, &[])
 }
 
-fn decision(number: u32, ballot: Rank) -> Message {
-    message(Kind::Decision, number, ballot, &[])
+fn decision(number: u32, ballot: Rank) -> AgreementMessage {
+    message(BallotKind::Decision, number, ballot, &[])
 }
 
 /// A rank that has decided number 0 with the first coordinator, and begun number 1.
@@ -49,7 +49,10 @@ fn a_rank_waits_for_the_coordinator_or_as_such_for_all_others() {
     assert_eq!(machine.awaited(), [Rank(2)]);
     assert_eq!(
         out.0,
-        [(Rank(2), Message { flags: 7, ..message(Kind::Contribution, 0, Rank(2), &[]) })]
+        [(
+            Rank(2),
+            AgreementMessage { flags: 7, ..message(BallotKind::Contribution, 0, Rank(2), &[]) }
+        )]
     );
     machine.lost(Rank(2), &mut out);
     assert_eq!(machine.awaited(), [Rank(7), Rank(9)]);
@@ -80,20 +83,28 @@ fn what_no_member_sends_is_refused_and_changes_nothing() {
     let nine = Rank(9);
     let with = |kind, lost: &[Rank]| message(kind, 1, ME, lost);
     for (from, message, violation) in [
-        (OUTSIDER, contribution(1), Violation::NotMember(OUTSIDER)),
-        (ME, contribution(1), Violation::NotMember(ME)),
-        (nine, with(Kind::Contribution, &[OUTSIDER]), Violation::NotMember(OUTSIDER)),
-        (nine, with(Kind::Contribution, &[ME]), Violation::Lives(ME)),
-        (nine, with(Kind::Decision, &[nine]), Violation::Lives(nine)),
-        (Rank(2), contribution(1), Violation::Lives(Rank(2))),
-        (nine, decision(1, nine), Violation::Lives(ME)),
-        (nine, decision(1, Rank(7)), Violation::Ballot(Rank(7))),
-        (nine, message(Kind::Contribution, 1, nine, &[]), Violation::Ballot(nine)),
-        (nine, contribution(2), Violation::Number(2)),
-        (nine, contribution(u32::MAX), Violation::Number(u32::MAX)),
-        (Rank(2), decision(2, Rank(2)), Violation::Number(2)),
-        (Rank(2), decision(u32::MAX - 1, Rank(2)), Violation::Number(u32::MAX - 1)),
-        (Rank(2), Message { flags: 4, ..decision(0, Rank(2)) }, Violation::Differs(0)),
+        (OUTSIDER, contribution(1), AgreementViolation::NotMember(OUTSIDER)),
+        (ME, contribution(1), AgreementViolation::NotMember(ME)),
+        (
+            nine,
+            with(BallotKind::Contribution, &[OUTSIDER]),
+            AgreementViolation::NotMember(OUTSIDER),
+        ),
+        (nine, with(BallotKind::Contribution, &[ME]), AgreementViolation::Lives(ME)),
+        (nine, with(BallotKind::Decision, &[nine]), AgreementViolation::Lives(nine)),
+        (Rank(2), contribution(1), AgreementViolation::Lives(Rank(2))),
+        (nine, decision(1, nine), AgreementViolation::Lives(ME)),
+        (nine, decision(1, Rank(7)), AgreementViolation::Ballot(Rank(7))),
+        (nine, message(BallotKind::Contribution, 1, nine, &[]), AgreementViolation::Ballot(nine)),
+        (nine, contribution(2), AgreementViolation::Number(2)),
+        (nine, contribution(u32::MAX), AgreementViolation::Number(u32::MAX)),
+        (Rank(2), decision(2, Rank(2)), AgreementViolation::Number(2)),
+        (Rank(2), decision(u32::MAX - 1, Rank(2)), AgreementViolation::Number(u32::MAX - 1)),
+        (
+            Rank(2),
+            AgreementMessage { flags: 4, ..decision(0, Rank(2)) },
+            AgreementViolation::Differs(0),
+        ),
     ] {
         let (before, mut out) = (in_second(), Sent::default());
         let mut machine = before.clone();
@@ -106,11 +117,17 @@ fn what_no_member_sends_is_refused_and_changes_nothing() {
 fn a_second_contribution_is_refused_and_an_early_one_kept() {
     let (mut machine, mut out) = (in_second(), Sent::default());
     assert_eq!(machine.arrived(Rank(9), contribution(1), &mut out), Ok(()));
-    assert_eq!(machine.arrived(Rank(9), contribution(1), &mut out), Err(Violation::Twice(1)));
+    assert_eq!(
+        machine.arrived(Rank(9), contribution(1), &mut out),
+        Err(AgreementViolation::Twice(1))
+    );
     assert_eq!(machine.arrived(Rank(7), contribution(1), &mut out), Ok(()));
     assert_eq!(machine.decided().map(|decision| decision.number), Some(1));
     assert_eq!(machine.arrived(Rank(9), contribution(2), &mut out), Ok(()));
-    assert_eq!(machine.arrived(Rank(9), contribution(3), &mut out), Err(Violation::Number(3)));
+    assert_eq!(
+        machine.arrived(Rank(9), contribution(3), &mut out),
+        Err(AgreementViolation::Number(3))
+    );
     machine.begin(7, &mut out);
     assert_eq!(machine.awaited(), [Rank(7)]);
 }

@@ -6,7 +6,7 @@
 
 use super::judge;
 use crate::agreement::planted::Planted;
-use crate::agreement::{Agreement, Decision, Message, Post};
+use crate::agreement::{Agreement, AgreementMessage, Decision, Post};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use weft_endpoint::Rank;
@@ -68,7 +68,7 @@ pub struct Member {
 }
 
 /// Messages under way, for each ordered pair of ranks.
-type Wires = BTreeMap<(Rank, Rank), VecDeque<Message>>;
+type Wires = BTreeMap<(Rank, Rank), VecDeque<AgreementMessage>>;
 
 #[derive(Clone, Hash, Debug)]
 pub struct World {
@@ -85,9 +85,9 @@ struct Sends<'a> {
 }
 
 impl Post for Sends<'_> {
-    fn send(&mut self, to: Rank, message: &Message) {
+    fn send(&mut self, to: Rank, message: &AgreementMessage) {
         // As it comes out of its bytes.
-        let message = Message::parse(&message.emit()).expect("a message that was written");
+        let message = AgreementMessage::parse(&message.emit()).expect("a message that was written");
         self.wires.entry((self.from, to)).or_default().push_back(message);
         self.sent.push(Step::Deliver(self.from, to));
     }

@@ -10,7 +10,7 @@
 //! an interrupt looks at the count after each packet. (Loom gives accesses no such order, only
 //! fences: it finds here what no machine does.)
 
-use super::Shared;
+use super::Relaxed;
 use crate::biased::{NOBODY, this_thread};
 use weft_link::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering, yield_now};
 
@@ -22,7 +22,7 @@ pub struct Interrupts {
     running: AtomicBool,
     /// The upcall thread, which cannot wait for itself.
     thread: AtomicUsize,
-    taken: Shared<u64>,
+    taken: Relaxed<u64>,
 }
 
 impl Default for Interrupts {
@@ -31,7 +31,7 @@ impl Default for Interrupts {
             off: AtomicU32::new(0),
             running: AtomicBool::new(false),
             thread: AtomicUsize::new(NOBODY),
-            taken: Shared::new(0),
+            taken: Relaxed::new(0),
         }
     }
 }

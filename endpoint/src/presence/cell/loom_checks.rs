@@ -1,6 +1,6 @@
 //! The agreements of threads without a lock, in all orders in which cores may see their writes.
 
-use super::{Sleepers, Work};
+use super::{PendingWork, Sleepers};
 use crate::biased::Fences;
 use loom::thread;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ fn who_leaves_rings_for_those_who_sleep_still() {
 #[test]
 fn work_is_seen_or_rings_after_the_ticket() {
     model(|| {
-        let (work, rings) = (Arc::new(Work::default()), Arc::new(AtomicU32::new(0)));
+        let (work, rings) = (Arc::new(PendingWork::default()), Arc::new(AtomicU32::new(0)));
         let other = {
             let (work, rings) = (Arc::clone(&work), Arc::clone(&rings));
             thread::spawn(move || {

@@ -13,7 +13,7 @@
 //! link, whose bell does not ring for them again. Such a poll is counted as *skipped*: its thread
 //! does not sleep once the upcall is over, and the end of an upcall rings those who sleep already.
 
-use super::Shared;
+use super::Relaxed;
 use crate::biased::Fences;
 use std::hash::{Hash, Hasher};
 use weft_link::sync::{AtomicBool, AtomicU32, Ordering};
@@ -29,7 +29,7 @@ pub struct Sleepers {
     /// True if a packet is in an upcall, or held by a system that sorts it: one. Set in the lock.
     in_upcall: AtomicBool,
     /// Polls that found such a packet, and so left others where they were.
-    skipped: Shared<u32>,
+    skipped: Relaxed<u32>,
 }
 
 impl Sleepers {
@@ -40,7 +40,7 @@ impl Sleepers {
             asleep: AtomicU32::new(0),
             at_bell: AtomicU32::new(0),
             in_upcall: AtomicBool::new(false),
-            skipped: Shared::new(0),
+            skipped: Relaxed::new(0),
         }
     }
 

@@ -1,28 +1,28 @@
 //! Work besides packets, and the time at which somebody has to look.
 
-use super::Shared;
+use super::Relaxed;
 use weft_link::clock::Nanoseconds;
 use weft_link::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Work of a rank's systems besides packets, and its alarm. Who adds to it rings the upcall thread
 /// afterwards, which draws its ticket before it looks here.
-pub struct Work {
+pub struct PendingWork {
     /// Systems that have work, and no waiting thread to do it, a bit each.
     pending: AtomicU32,
     /// Time at which a sleeping thread has to look again at the latest; [`u64::MAX`] is never.
     alarm: AtomicU64,
     /// True if the program waits without polling: arrivals are then the upcall thread's at once.
-    pub is_eager: Shared<bool>,
+    pub is_eager: Relaxed<bool>,
 }
 
-impl Default for Work {
+impl Default for PendingWork {
     fn default() -> Self {
-        let is_eager = Shared::new(false);
-        Work { pending: AtomicU32::new(0), alarm: AtomicU64::new(u64::MAX), is_eager }
+        let is_eager = Relaxed::new(false);
+        PendingWork { pending: AtomicU32::new(0), alarm: AtomicU64::new(u64::MAX), is_eager }
     }
 }
 
-impl Work {
+impl PendingWork {
     /// Sets or clears the mark of the systems of these bits. True if that is new.
     pub fn change(&self, bits: u32, there: bool) -> bool {
         let before = match there {

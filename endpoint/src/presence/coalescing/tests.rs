@@ -7,7 +7,7 @@ fn found(coalescing: &mut Coalescing) {
     coalescing.has_found(|| false);
 }
 
-/// A program that looks between its packets, one each [`NEAR`], after so many of them.
+/// A program that looks between its packets, one each [`NEAR`], after `packets` packets.
 fn stream(packets: u64, mut between: impl FnMut(&mut Coalescing)) -> (Coalescing, Vec<bool>) {
     let mut coalescing = Coalescing::default();
     let mut held = Vec::new();
@@ -104,16 +104,16 @@ fn what_is_held_back_waits_for_ten_microseconds_at_most() {
 #[test]
 fn a_message_behind_a_last_packet_leaves_at_once() {
     let mut coalescing = Coalescing::default();
-    assert_eq!(coalescing.launched(Hint::Last, TO, 0), Leaves::AtOnce);
-    assert_eq!(coalescing.launched(Hint::Nothing, TO, NEAR), Leaves::AtOnce);
-    assert_eq!(coalescing.launched(Hint::Nothing, TO, 2 * NEAR), Leaves::Soon);
-    assert_eq!(coalescing.launched(Hint::More, TO, 3 * NEAR), Leaves::WithNext);
+    assert_eq!(coalescing.launched(FlushHint::Last, TO, 0), Leaves::AtOnce);
+    assert_eq!(coalescing.launched(FlushHint::Nothing, TO, NEAR), Leaves::AtOnce);
+    assert_eq!(coalescing.launched(FlushHint::Nothing, TO, 2 * NEAR), Leaves::Soon);
+    assert_eq!(coalescing.launched(FlushHint::More, TO, 3 * NEAR), Leaves::WithNext);
 }
 
 #[test]
 fn a_hint_is_what_it_was_stored_as() {
-    for hint in [Hint::Nothing, Hint::More, Hint::Last, Hint::Aside] {
-        assert_eq!(Hint::of_bits(hint.to_bits()), hint);
+    for hint in [FlushHint::Nothing, FlushHint::More, FlushHint::Last, FlushHint::Aside] {
+        assert_eq!(FlushHint::of_bits(hint.to_bits()), hint);
     }
 }
 
@@ -129,10 +129,10 @@ fn a_packet_long_after_the_one_before_leaves_at_once() {
 #[test]
 fn a_packet_of_a_systems_own_waits_for_the_programs_next_which_leaves_at_once() {
     let mut coalescing = Coalescing::default();
-    assert_eq!(coalescing.launched(Hint::Aside, TO, 0), Leaves::Soon);
+    assert_eq!(coalescing.launched(FlushHint::Aside, TO, 0), Leaves::Soon);
     assert!(!coalescing.holds_packets());
-    assert_eq!(coalescing.launched(Hint::Nothing, TO, NEAR), Leaves::AtOnce);
-    assert_eq!(coalescing.launched(Hint::Nothing, TO, 2 * NEAR), Leaves::Soon);
+    assert_eq!(coalescing.launched(FlushHint::Nothing, TO, NEAR), Leaves::AtOnce);
+    assert_eq!(coalescing.launched(FlushHint::Nothing, TO, 2 * NEAR), Leaves::Soon);
     assert!(coalescing.holds_packets());
     coalescing.has_left();
     assert!(!coalescing.holds_packets());
@@ -142,8 +142,8 @@ fn a_packet_of_a_systems_own_waits_for_the_programs_next_which_leaves_at_once() 
 fn answers_to_packets_that_came_together_leave_together() {
     let mut coalescing = Coalescing::default();
     assert_eq!(coalescing.has_found(|| true), Leaves::Soon);
-    assert_eq!(coalescing.released(Hint::More, || false), Leaves::WithNext);
-    assert_eq!(coalescing.released(Hint::Nothing, || false), Leaves::AtOnce);
+    assert_eq!(coalescing.released(FlushHint::More, || false), Leaves::WithNext);
+    assert_eq!(coalescing.released(FlushHint::Nothing, || false), Leaves::AtOnce);
     coalescing.hold(0);
     assert_eq!(coalescing.has_found(|| false), Leaves::Soon, "some are held back");
     assert_eq!(coalescing.has_found_nothing(), Leaves::AtOnce, "its program waits");

@@ -135,13 +135,13 @@ fn one_of_eight_reads_of_entries_that_wait_looks() {
 fn others_learn_of_a_program_that_has_polled_for_long_and_anew_after_a_while() {
     let untold = Untold::default();
     let at = |ms| NOW + Duration::from_millis(ms);
-    assert_eq!(untold.pauses(true, at(0)), Notice::None);
-    assert_eq!(untold.pauses(false, at(4)), Notice::None);
+    assert_eq!(untold.pauses(true, at(0)), PollNotice::None);
+    assert_eq!(untold.pauses(false, at(4)), PollNotice::None);
     assert!(!untold.is_told());
-    assert_eq!(untold.pauses(false, at(5)), Notice::What);
-    assert_eq!(untold.pauses(false, at(204)), Notice::Looks);
-    assert_eq!(untold.pauses(false, at(205)), Notice::What);
+    assert_eq!(untold.pauses(false, at(5)), PollNotice::What);
+    assert_eq!(untold.pauses(false, at(204)), PollNotice::Looks);
+    assert_eq!(untold.pauses(false, at(205)), PollNotice::What);
     assert!(untold.is_told());
     untold.ended();
-    assert_eq!(untold.pauses(true, at(206)), Notice::None);
+    assert_eq!(untold.pauses(true, at(206)), PollNotice::None);
 }

@@ -1,9 +1,9 @@
 //! The upcall thread in shared memory.
 
-use super::{Act, Event, Found, Host, longer};
+use super::{Act, Found, Host, WatchEvent, longer};
 use std::time::Duration;
 use weft_link::clock::Nanoseconds;
-use weft_protocol::watchdog::{Verdict, Watchdog};
+use weft_protocol::watchdog::{Watchdog, WatchdogDecision};
 
 /// Its state.
 #[derive(Clone, Debug)]
@@ -35,16 +35,16 @@ impl MemoryWatch {
     /// to, and is asked only if nothing else tells.
     pub fn next(
         &mut self,
-        event: Event,
+        event: WatchEvent,
         now: Nanoseconds,
         host: &Host,
         is_idle: impl FnOnce() -> bool,
     ) -> Act {
         match event {
-            Event::Looked(Found::Nothing) => Act::Sleep,
-            Event::Paused => self.judge(now, host, is_idle),
-            Event::Interrupted => self.begin(now, host),
-            Event::Looked(_) | Event::Woken(_) => {
+            WatchEvent::Looked(Found::Nothing) => Act::Sleep,
+            WatchEvent::Paused => self.judge(now, host, is_idle),
+            WatchEvent::Interrupted => self.begin(now, host),
+            WatchEvent::Looked(_) | WatchEvent::Woken(_) => {
                 let pause = self.begin(now, host);
                 // A program that waits without polling is given no time to poll.
                 if host.is_eager { self.judge(now, host, is_idle) } else { pause }
@@ -70,13 +70,13 @@ impl MemoryWatch {
         let waiting = processed != self.processed || !is_idle();
         let is_active = host.activity != self.activity;
         match self.watchdog.timeout(now, processed + u64::from(waiting), host.status) {
-            Verdict::Interrupt => return Act::Interrupt,
-            Verdict::Cancel if !is_active => return Act::Look,
-            Verdict::Cancel | Verdict::Restart if is_active => {
+            WatchdogDecision::Interrupt => return Act::Interrupt,
+            WatchdogDecision::Cancel if !is_active => return Act::Look,
+            WatchdogDecision::Cancel | WatchdogDecision::Restart if is_active => {
                 let active = Duration::from_nanos(now.saturating_sub(self.began));
                 self.pause = longer(self.pause, host.delay(self.delay), active);
             }
-            Verdict::Cancel | Verdict::Restart => {}
+            WatchdogDecision::Cancel | WatchdogDecision::Restart => {}
         }
         self.pause_again(now, host)
     }

@@ -6,7 +6,7 @@
 //! the program enters meanwhile, that puts the look off, and no interrupt comes of it.
 
 use super::super::constants::MOST_DELAYS;
-use super::{Act, Event, Found, Host, Woken};
+use super::{Act, Found, Host, WatchEvent, Woken};
 use std::time::Duration;
 
 /// Its state.
@@ -26,12 +26,14 @@ impl NetworkWatch {
     }
 
     /// The act after `event`.
-    pub fn next(&mut self, event: Event, host: &Host) -> Act {
+    pub fn next(&mut self, event: WatchEvent, host: &Host) -> Act {
         match event {
-            Event::Paused | Event::Interrupted | Event::Woken(Woken::Time) => Act::Look,
-            Event::Woken(Woken::Ring) if host.is_eager => Act::Look,
-            Event::Woken(Woken::Ring) => self.leave_time(host.delay(self.delay), host),
-            Event::Looked(found) => {
+            WatchEvent::Paused | WatchEvent::Interrupted | WatchEvent::Woken(Woken::Time) => {
+                Act::Look
+            }
+            WatchEvent::Woken(Woken::Ring) if host.is_eager => Act::Look,
+            WatchEvent::Woken(Woken::Ring) => self.leave_time(host.delay(self.delay), host),
+            WatchEvent::Looked(found) => {
                 let left_time = self.left_time.take();
                 match found {
                     Found::Waits => self.waits(left_time, host),

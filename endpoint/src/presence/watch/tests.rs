@@ -46,24 +46,26 @@ fn host(packets_processed: u64, activity: u64) -> Host {
 fn in_memory_a_host_that_does_not_poll_is_interrupted_after_the_delay() {
     let mut watch = MemoryWatch::new(DELAY);
     let idle = || unreachable!("nobody asks");
-    assert_eq!(watch.next(Event::Looked(Found::Nothing), 0, &host(5, 5), idle), Act::Sleep);
-    let pause = watch.next(Event::Woken(Woken::Ring), 0, &host(5, 5), idle);
+    assert_eq!(watch.next(WatchEvent::Looked(Found::Nothing), 0, &host(5, 5), idle), Act::Sleep);
+    let pause = watch.next(WatchEvent::Woken(Woken::Ring), 0, &host(5, 5), idle);
     assert_eq!(pause, Act::Pause(DELAY));
     // What it has processed before the first pause is no progress since the one before.
-    let first = watch.next(Event::Paused, 70_000, &host(5, 5), || false);
+    let first = watch.next(WatchEvent::Paused, 70_000, &host(5, 5), || false);
     assert_eq!(first, Act::Pause(DELAY));
-    assert_eq!(watch.next(Event::Paused, 140_000, &host(5, 5), || false), Act::Interrupt);
-    let after = watch.next(Event::Interrupted, 150_000, &host(6, 5), idle);
+    assert_eq!(watch.next(WatchEvent::Paused, 140_000, &host(5, 5), || false), Act::Interrupt);
+    let after = watch.next(WatchEvent::Interrupted, 150_000, &host(6, 5), idle);
     assert_eq!(after, Act::Pause(DELAY));
-    assert_eq!(watch.next(Event::Paused, 220_000, &host(6, 5), || true), Act::Look);
+    assert_eq!(watch.next(WatchEvent::Paused, 220_000, &host(6, 5), || true), Act::Look);
 }
 
 #[test]
 fn in_memory_a_host_that_polls_is_looked_at_ever_less_often() {
     let mut watch = MemoryWatch::new(DELAY);
-    watch.next(Event::Woken(Woken::Ring), 0, &host(0, 0), || true);
+    watch.next(WatchEvent::Woken(Woken::Ring), 0, &host(0, 0), || true);
     let pauses = (1..5).map(|look| {
-        watch.next(Event::Paused, look * 70_000, &host(look, look), || unreachable!("it is busy"))
+        watch.next(WatchEvent::Paused, look * 70_000, &host(look, look), || {
+            unreachable!("it is busy")
+        })
     });
     assert_eq!(pauses.collect::<Vec<_>>(), [2, 4, 8, 8].map(|delays| Act::Pause(DELAY * delays)));
 }
@@ -72,18 +74,18 @@ fn in_memory_a_host_that_polls_is_looked_at_ever_less_often() {
 fn on_a_network_an_arrival_is_given_the_delay_and_then_interrupts() {
     let mut watch = NetworkWatch::new(DELAY);
     let tick = DELAY * 6;
-    assert_eq!(watch.next(Event::Looked(Found::Nothing), &host(1, 0)), Act::Sleep);
-    assert_eq!(watch.next(Event::Woken(Woken::Ring), &host(1, 0)), Act::Pause(DELAY));
-    assert_eq!(watch.next(Event::Paused, &host(1, 0)), Act::Look);
-    assert_eq!(watch.next(Event::Looked(Found::Waits), &host(1, 0)), Act::Interrupt);
-    assert_eq!(watch.next(Event::Interrupted, &host(2, 0)), Act::Look);
-    assert_eq!(watch.next(Event::Looked(Found::Inside(tick)), &host(2, 0)), Act::Pause(tick));
+    assert_eq!(watch.next(WatchEvent::Looked(Found::Nothing), &host(1, 0)), Act::Sleep);
+    assert_eq!(watch.next(WatchEvent::Woken(Woken::Ring), &host(1, 0)), Act::Pause(DELAY));
+    assert_eq!(watch.next(WatchEvent::Paused, &host(1, 0)), Act::Look);
+    assert_eq!(watch.next(WatchEvent::Looked(Found::Waits), &host(1, 0)), Act::Interrupt);
+    assert_eq!(watch.next(WatchEvent::Interrupted, &host(2, 0)), Act::Look);
+    assert_eq!(watch.next(WatchEvent::Looked(Found::Inside(tick)), &host(2, 0)), Act::Pause(tick));
 }
 
 #[test]
 fn on_a_network_a_host_that_makes_progress_is_left_twice_the_time() {
     let mut watch = NetworkWatch::new(DELAY);
-    let looked = Event::Looked(Found::Waits);
+    let looked = WatchEvent::Looked(Found::Waits);
     let pauses: Vec<_> = (0..5).map(|seen| watch.next(looked, &host(seen, 0))).collect();
     assert_eq!(pauses, [1, 2, 4, 8, 8].map(|delays| Act::Pause(DELAY * delays)));
     let off = HostStatus { packets_processed: 4, interrupts_disabled: true };
@@ -94,8 +96,8 @@ fn on_a_network_a_host_that_makes_progress_is_left_twice_the_time() {
 fn an_eager_program_is_given_no_time() {
     let eager = Host { is_eager: true, ..host(1, 0) };
     let mut network = NetworkWatch::new(DELAY);
-    assert_eq!(network.next(Event::Woken(Woken::Ring), &eager), Act::Look);
-    assert_eq!(network.next(Event::Looked(Found::Waits), &eager), Act::Interrupt);
+    assert_eq!(network.next(WatchEvent::Woken(Woken::Ring), &eager), Act::Look);
+    assert_eq!(network.next(WatchEvent::Looked(Found::Waits), &eager), Act::Interrupt);
     let mut memory = MemoryWatch::new(DELAY);
-    assert_eq!(memory.next(Event::Woken(Woken::Ring), 0, &eager, || true), Act::Look);
+    assert_eq!(memory.next(WatchEvent::Woken(Woken::Ring), 0, &eager, || true), Act::Look);
 }

@@ -10,9 +10,9 @@ fn owed_after(times: usize, owed: Owed) -> (Connections, usize) {
 
 #[test]
 fn who_takes_no_replies_is_owed_so_many_at_most() {
-    let get = Owed::Answer(PlaceHeader::new(Kind::Get, 0));
-    let refused = Owed::Header(PlaceHeader::new(Kind::Refused, 0));
-    let close = Owed::Header(PlaceHeader::new(Kind::Close, 0));
+    let get = Owed::Answer(PlaceHeader::new(PlaceKind::Get, 0));
+    let refused = Owed::Header(PlaceHeader::new(PlaceKind::Refused, 0));
+    let close = Owed::Header(PlaceHeader::new(PlaceKind::Close, 0));
     let more = REPLIES_OWED + 10;
     assert_eq!(owed_after(more, close).1, more, "it asked for none of these");
     let (mut state, length) = owed_after(more, refused);

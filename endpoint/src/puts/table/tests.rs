@@ -1,11 +1,11 @@
 use super::*;
 
-fn header(kind: Kind, connection: u32, offset: u64, length: u32) -> PlaceHeader {
+fn header(kind: PlaceKind, connection: u32, offset: u64, length: u32) -> PlaceHeader {
     PlaceHeader { offset, length, ..PlaceHeader::new(kind, connection) }
 }
 
 fn put(connection: u32, offset: u64) -> PlaceHeader {
-    header(Kind::Put, connection, offset, 0)
+    header(PlaceKind::Put, connection, offset, 0)
 }
 
 /// A table with an open buffer of 100 bytes for rank 1, and its number.
@@ -48,14 +48,14 @@ fn only_the_peer_gets_in_and_only_where_it_was_let_in() {
     for unknown in [connection + 1, connection | 1 << 16, u32::MAX] {
         assert_eq!(admit(&mut table, 1, put(unknown, 0), 1), Err(Refusal::NoConnection));
     }
-    let get = header(Kind::Get, connection, 0, 1);
+    let get = header(PlaceKind::Get, connection, 0, 1);
     assert_eq!(admit(&mut table, 1, get, 0), Err(Refusal::Rights));
-    assert_eq!(admit(&mut table, 1, header(Kind::Get, connection, 0, 0), 0), Ok(0));
+    assert_eq!(admit(&mut table, 1, header(PlaceKind::Get, connection, 0, 0), 0), Ok(0));
     let (mut table, connection) = one(Rights::GET);
     assert_eq!(admit(&mut table, 1, put(connection, 0), 1), Err(Refusal::Rights));
-    assert_eq!(admit(&mut table, 1, header(Kind::Get, connection, 60, 40), 0), Ok(60));
+    assert_eq!(admit(&mut table, 1, header(PlaceKind::Get, connection, 60, 40), 0), Ok(60));
     assert_eq!(
-        admit(&mut table, 1, header(Kind::Get, connection, 60, 41), 0),
+        admit(&mut table, 1, header(PlaceKind::Get, connection, 60, 41), 0),
         Err(Refusal::Bounds)
     );
 }
@@ -78,7 +78,7 @@ fn a_notification_names_bytes_that_were_put() {
         (0, 0, 0, Ok(0)),
         (u64::MAX, 1, 1, Err(Refusal::Bounds)),
     ] {
-        let notify = header(Kind::PutNotify, connection, offset, length);
+        let notify = header(PlaceKind::PutNotify, connection, offset, length);
         assert_eq!(admit(&mut table, 1, notify, size), outcome, "{offset} {length} {size}");
     }
 }

@@ -9,7 +9,7 @@ use weft_endpoint::{
     Block, ClosedLanding, HeapName, Landing, LandingRefused, Packets, Rank, Refusal,
 };
 use weft_threads::Gate;
-use weft_wire::place::Kind;
+use weft_wire::place::PlaceKind;
 
 /// Bytes of a landing.
 const BYTES: usize = 128;
@@ -26,14 +26,14 @@ fn attacks() -> Vec<Attack> {
     let of = |kind, landing, offset, length, bytes: &[u8], why| {
         (forged(kind, landing, offset, length, bytes), Some((landing, why)))
     };
-    let put = |landing, offset, why| of(Kind::Put, landing, offset, 0, &evil, why);
+    let put = |landing, offset, why| of(PlaceKind::Put, landing, offset, 0, &evil, why);
     let malformed = |bytes: Vec<u8>| (bytes, Some((u32::MAX, Refusal::Malformed)));
     vec![
         // At the end, past it, around the end of the address space, and more than there is.
         put(OWN, 65, Refusal::Bounds),
         put(OWN, 128, Refusal::Bounds),
         put(OWN, u64::MAX - 10, Refusal::Bounds),
-        of(Kind::Put, OWN, 0, 0, &[0xEE; BYTES + 1], Refusal::Bounds),
+        of(PlaceKind::Put, OWN, 0, 0, &[0xEE; BYTES + 1], Refusal::Bounds),
         // Another rank's, such as were closed, and such as there never were.
         put(OTHERS, 0, Refusal::NoConnection),
         put(OTHERS, 64, Refusal::NoConnection),
@@ -42,10 +42,10 @@ fn attacks() -> Vec<Attack> {
         put(OWN | 1 << 16, 0, Refusal::NoConnection),
         put(u32::MAX, 0, Refusal::NoConnection),
         // What is done to receive buffers, and not to landings.
-        of(Kind::PutNotify, OWN, 0, 64, &evil, Refusal::Rights),
-        of(Kind::Get, OWN, 0, 64, &[], Refusal::Rights),
-        of(Kind::Accept, OWN, 0, 0, &[], Refusal::NoConnection),
-        (forged(Kind::Close, OWN, 0, 0, &[]), None),
+        of(PlaceKind::PutNotify, OWN, 0, 64, &evil, Refusal::Rights),
+        of(PlaceKind::Get, OWN, 0, 64, &[], Refusal::Rights),
+        of(PlaceKind::Accept, OWN, 0, 0, &[], Refusal::NoConnection),
+        (forged(PlaceKind::Close, OWN, 0, 0, &[]), None),
         // No placed packets at all.
         malformed(vec![]),
         malformed(vec![1; 23]),
@@ -134,7 +134,7 @@ fn hostile(packets: &Packets, gate: &Gate) {
     packets.packet().unwrap().unicast(Rank(0)).unwrap();
     gate.pass(packets);
     for landing in [OWN, OTHERS, CLOSED] {
-        let late = forged(Kind::Put, landing, 0, 0, &[0xEE; 64]);
+        let late = forged(PlaceKind::Put, landing, 0, 0, &[0xEE; 64]);
         attack(packets, (late, Some((landing, Refusal::Closed))));
     }
     gate.pass(packets);

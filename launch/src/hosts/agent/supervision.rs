@@ -203,7 +203,7 @@ impl<'a> Supervision<'a> {
         recording.finish().complain();
     }
 
-    /// Whoever ends the agent ends the host's part of the job.
+    /// The end of the agent is the end of the host's part of the job.
     fn take_signals(&mut self) -> Result<(), AgentError> {
         for signal in self.signals.take() {
             match signal {

@@ -68,7 +68,7 @@ impl Uplink {
     }
 
     /// Waits for the launcher or for one of these descriptors, or until the time is over; or for a
-    /// moment. What the launcher has said has been taken before.
+    /// moment. Messages of the launcher have been taken before.
     pub fn wait(
         &mut self,
         arrivals: &[BorrowedFd<'_>],

@@ -7,7 +7,7 @@ use weft_link_shm::Settings;
 
 use crate::Mtu;
 use crate::hosts::HostWish;
-use crate::hosts::layout::{Between, Copies, HostLayout, HostsSpec, Layout, LongPackets};
+use crate::hosts::layout::{Between, Copies, HostLayout, HostsSpec, LongPackets, RankLayout};
 use crate::messages::hosts::RemoteShell;
 use weft_datagram::seal::Protection;
 
@@ -45,7 +45,7 @@ fn started() -> Started {
         interface: String::new(),
         address: Ipv4Addr::LOCALHOST.into(),
     };
-    let layout = Layout {
+    let layout = RankLayout {
         hosts: vec![host],
         between: Between::Nothing,
         copies: Copies::Ranks(None),

@@ -13,7 +13,7 @@ fn said(of_second: Record) -> String {
         Facts::of(&Card { node: node.into(), ..card })
     });
     let (job, secret) = draw_job().unwrap();
-    let network = Network {
+    let network = JobNetwork {
         job,
         secret,
         protection: Protection::Tagged,

@@ -8,13 +8,13 @@ use rustix::fs::fstat;
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 
 /// Cards of ranks on these hosts, and the network between them.
-fn job(hosts: &[(u16, &str)]) -> (Vec<Facts>, Network) {
+fn job(hosts: &[(u16, &str)]) -> (Vec<Facts>, JobNetwork) {
     let card = |(_, node): &(u16, &str)| {
         let card = Card::of_this_process("s", None, [9; 32]).unwrap();
         Facts::of(&Card { node: (*node).into(), ..card })
     };
     let (job, secret) = draw_job().unwrap();
-    let network = Network {
+    let network = JobNetwork {
         job,
         secret,
         protection: weft_datagram::seal::Protection::Tagged,
@@ -144,12 +144,12 @@ fn who_insists_is_refused_and_who_does_not_goes_on() {
     }
 }
 
-/// Network that a rank would get of an interface, among so many.
-fn ethernet(interfaces: u16) -> Ethernet {
+/// Network that a rank would get of an interface, among `interfaces`.
+fn ethernet(interfaces: u16) -> EthernetAccess {
     let plan =
         [2, 100, 100, 0, 0x80, 0x10, 2, 0, 0, 0, 0, 1, 0xdc, 0x0b, 0xb5, 0x91, 0x02, 0, 0, 1];
     let interfaces = vec![MacAddress([2; 6]); interfaces.into()];
-    Ethernet { interfaces, port: postcard::from_bytes(&plan).unwrap() }
+    EthernetAccess { interfaces, port: postcard::from_bytes(&plan).unwrap() }
 }
 
 /// Two ranks of a host, as each is known to the other.

@@ -12,7 +12,7 @@ struct Counted {
     read: usize,
 }
 
-impl Exchange for Counted {
+impl PmiClient for Counted {
     fn name(&self) -> &str {
         self.store.name()
     }

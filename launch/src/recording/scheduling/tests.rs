@@ -1,7 +1,7 @@
 use super::*;
-use weft_trace::Named;
+use weft_trace::NamedThing;
 
-fn words(time: u64, what: What) -> Words {
+fn words(time: u64, what: What) -> EventWords {
     Event { time, what }.to_words()
 }
 
@@ -15,7 +15,7 @@ fn three_numbers_are_two_times() {
 #[test]
 fn it_is_added_from_the_second_time_on_and_before_a_text() {
     let mut of = Scheduling::of(std::process::id());
-    let text = What::Text { named: Named::Wait, number: 0, part: 0, bytes: [1; 16] };
+    let text = What::Text { named: NamedThing::Wait, number: 0, part: 0, bytes: [1; 16] };
     let events = [words(7, What::WaitBegins), words(8, text)];
     let mut first = events.to_vec();
     of.add_to(&mut first);

@@ -16,7 +16,7 @@ fn a_processs_stat_says_what_it_has_used() {
 fn a_rank_is_seen_as_it_is_now() {
     let own = std::process::id();
     let awaited = Some(Awaited::of_unknown("a reply"));
-    let status = Status {
+    let status = RankStatus {
         begun: 0,
         since: Duration::from_millis(1500),
         thread: own,
@@ -63,7 +63,7 @@ fn who_looks_no_more_waits_no_more() {
     let own = rustix::process::getpid();
     let thread = rustix::thread::gettid().as_raw_pid().cast_unsigned();
     let of = |polls, looked| {
-        let status = Status {
+        let status = RankStatus {
             begun: 0,
             since: Duration::from_secs(5),
             thread,

@@ -4,7 +4,7 @@ use super::*;
 
 fn meeting(members: impl IntoIterator<Item = u16>) -> Whom {
     let members = members.into_iter().map(Rank).collect();
-    Whom::Meeting(Meeting { team: u64::MAX - 1, number: 17, call: 0xdead_beef, members })
+    Whom::Meeting(TeamMeeting { team: u64::MAX - 1, number: 17, call: 0xdead_beef, members })
 }
 
 #[test]

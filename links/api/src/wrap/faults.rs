@@ -18,19 +18,19 @@ pub struct FaultPlan {
 }
 
 /// Inner link, with faults. It guarantees neither delivery nor order any more.
-pub struct Faults<L> {
+pub struct FaultyLink<L> {
     inner: L,
     plan: FaultPlan,
     state: u64,
     capabilities: Capabilities,
 }
 
-impl<L: Link> Faults<L> {
+impl<L: Link> FaultyLink<L> {
     /// Applies the faults of `plan` to what `inner` transmits.
     pub fn new(inner: L, plan: FaultPlan) -> Self {
         let capabilities =
             Capabilities { lossless: false, ordered: false, ..*inner.capabilities() };
-        Faults { inner, plan, state: plan.seed, capabilities }
+        FaultyLink { inner, plan, state: plan.seed, capabilities }
     }
 
     /// Random number, uniform in 0..1 (splitmix64).
@@ -43,31 +43,31 @@ impl<L: Link> Faults<L> {
     }
 }
 
-wrapper!(Faults);
+wrapper!(FaultyLink);
 
 /// Flushes and timers of a link that loses packets, whether the one inside has any or not.
 #[derive(Clone, Copy, Debug)]
 pub struct Lossy<T>(Option<T>);
 
-impl<L: Link> Network<Faults<L>> for Lossy<L::Network> {
-    fn has_unflushed(self, link: &Faults<L>) -> bool {
+impl<L: Link> Network<FaultyLink<L>> for Lossy<L::Network> {
+    fn has_unflushed(self, link: &FaultyLink<L>) -> bool {
         self.0.is_some_and(|network| network.has_unflushed(&link.inner))
     }
 
-    fn has_buffered(self, link: &Faults<L>) -> bool {
+    fn has_buffered(self, link: &FaultyLink<L>) -> bool {
         self.0.is_some_and(|network| network.has_buffered(&link.inner))
     }
 
     fn ring_upcall_within(
         self,
-        link: &mut Faults<L>,
+        link: &mut FaultyLink<L>,
         after: RangeInclusive<Duration>,
     ) -> Option<Duration> {
         self.0?.ring_upcall_within(&mut link.inner, after)
     }
 }
 
-impl<L: Link> Link for Faults<L> {
+impl<L: Link> Link for FaultyLink<L> {
     delegate!(no_short, host, frames, receive, services, no_memory);
 
     type Network = Lossy<L::Network>;

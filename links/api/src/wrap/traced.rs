@@ -6,7 +6,7 @@ use crate::{
     ShortPackets, ShortWords,
 };
 use std::sync::Arc;
-use weft_trace::{PacketEvent, Polls, Recorder, TEXT_BYTES, What};
+use weft_trace::{PacketEvent, PollRecorder, Recorder, TEXT_BYTES, What};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Inner link, with every packet written down. A run that is not traced has no such wrapper, and
@@ -19,7 +19,7 @@ pub struct Traced<L> {
 impl<L: Link> Traced<L> {
     /// Writes down what passes through `inner`.
     pub fn new(inner: L, recorder: Arc<dyn Recorder>) -> Self {
-        Traced { inner, recorder: Arc::new(Polls::new(recorder)) }
+        Traced { inner, recorder: Arc::new(PollRecorder::new(recorder)) }
     }
 
     fn received_plain(&self, plain: &Plain, bytes: Buffer) {

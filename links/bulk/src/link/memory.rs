@@ -2,8 +2,8 @@
 
 use super::*;
 
-impl<F: Part> Lending for Bulk<F> {
-    fn lend(&mut self, buffer: Buffer, head: usize, lent: Lent) -> bool {
+impl<F: LinkPart> Lending for Bulk<F> {
+    fn lend(&mut self, buffer: Buffer, head: usize, lent: LentMemory) -> bool {
         // A record that is encrypted is a copy, and one of another length ends with zeros.
         let fits =
             self.trailer_bytes == 0 && (head + lent.bytes).is_multiple_of(envelope::ALIGNMENT);
@@ -14,16 +14,16 @@ impl<F: Part> Lending for Bulk<F> {
         fits
     }
 
-    fn has_lent(&mut self, lent: Lent) -> bool {
+    fn has_lent(&mut self, lent: LentMemory) -> bool {
         self.frames.memory.has_lent(lent)
     }
 
-    fn take_back(&mut self, lent: Lent) {
+    fn take_back(&mut self, lent: LentMemory) {
         self.frames.memory.take_back(lent);
     }
 }
 
-impl<F: Part> Posting for Bulk<F> {
+impl<F: LinkPart> Posting for Bulk<F> {
     fn post(&mut self, from: Rank, posted: Posted) -> bool {
         self.arrivals.post(from, posted)
     }

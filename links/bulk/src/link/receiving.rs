@@ -39,7 +39,7 @@ impl Ahead {
     }
 }
 
-impl<F: Part> Bulk<F> {
+impl<F: LinkPart> Bulk<F> {
     /// The next packet, by whichever way it comes.
     #[inline]
     pub(super) fn receive_next(&mut self) -> Result<Option<Received>, LinkViolation> {

@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::ptr::NonNull;
-use weft_datagram::seal::Kind;
+use weft_datagram::seal::FrameKind;
 use weft_link::memory::{POSTED_HEAD_BYTES, Posted};
 use weft_wire::envelope::{self, Envelope};
 use weft_wire::{Header, Rank, Tag, TreeId, network};
@@ -15,7 +15,7 @@ const EXPECTED: Expected =
 
 /// Record with so many bytes behind its head, of which each is `byte`.
 fn record(bytes: usize, byte: u8) -> Vec<u8> {
-    let (kind, length) = (Kind::PACKETS, (network::SIZE + bytes) as u32);
+    let (kind, length) = (FrameKind::PACKETS, (network::SIZE + bytes) as u32);
     let (source, destination) = (Rank(0), Rank(1));
     let head = Envelope { kind, job: 7, source, destination, length, sequence: 1, tag: 2 };
     let mut record = envelope::emit(&head).to_vec();

@@ -8,7 +8,7 @@ use weft_link::{Link, Paths};
 use weft_wire::{Follows, Rank};
 
 /// Sends packets up to `count` as a protocol would: again from the first that is missing, until all
-/// have come; `break_at` is called once after so many.
+/// have come; `each` is called after each turn, with the number that have come.
 fn all_come(
     links: &mut [weft_bulk::Bulk<weft_udp::Udp>],
     count: u32,

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use weft_bulk::{Bulk, BulkSettings, RunSettings};
 use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::clock::Nanoseconds;
-use weft_link::{Buffer, Link, LinkViolation, Part, Payload, Received};
+use weft_link::{Buffer, Link, LinkPart, LinkViolation, Payload, Received};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::{Follows, Header, Rank, Tag, TreeId};
 

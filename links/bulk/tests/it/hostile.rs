@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use weft_bulk::Bulk;
-use weft_datagram::seal::{Kind, Protection, Seals};
+use weft_datagram::seal::{FrameKind, Protection, Seals};
 use weft_link::{Link, Paths};
 use weft_udp::Udp;
 use weft_wire::{Rank, envelope};
@@ -46,7 +46,7 @@ fn is_closed(link: &mut Bulk<Udp>, stream: &mut TcpStream) {
 fn hello(secret: &weft_datagram::seal::Secret, source: u16, destination: u16) -> Vec<u8> {
     let keys = weft_bulk::keys(secret, JOB, Rank(source), Protection::Tagged);
     let mut bytes = vec![0; envelope::SIZE + 8];
-    Seals::new(keys, 9).sealer(Rank(destination)).seal(Kind::HELLO, &mut bytes);
+    Seals::new(keys, 9).sealer(Rank(destination)).seal(FrameKind::HELLO, &mut bytes);
     bytes
 }
 

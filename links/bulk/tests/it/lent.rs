@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::ptr::NonNull;
 use weft_bulk::Bulk;
 use weft_datagram::seal::Protection;
-use weft_link::memory::{Lending, Lent};
+use weft_link::memory::{Lending, LentMemory};
 use weft_link::{Buffer, Link, Paths, Payload};
 use weft_udp::Udp;
 use weft_wire::{Follows, Header, Rank, Tag, TreeId};
@@ -14,8 +14,8 @@ use weft_wire::{Follows, Header, Rank, Tag, TreeId};
 /// Bytes of a long packet, all of them lent.
 const SIZE: usize = 60_000;
 
-fn lent(bytes: &[u8]) -> Lent {
-    Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
+fn lent(bytes: &[u8]) -> LentMemory {
+    LentMemory { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
 }
 
 fn header(number: u32, size: usize) -> Header {

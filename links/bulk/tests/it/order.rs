@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use weft_bulk::{Bulk, PAYLOAD_MAX};
 use weft_datagram::seal::Protection;
-use weft_link::{Link, Part, Payload};
+use weft_link::{Link, LinkPart, Payload};
 use weft_udp::Udp;
 use weft_wire::{Follows, Header, Rank, Serial, Tag, TreeId};
 

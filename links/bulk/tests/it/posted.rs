@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::ptr::NonNull;
 use weft_bulk::Bulk;
-use weft_datagram::seal::{Protection, Refused};
+use weft_datagram::seal::{FrameRefused, Protection};
 use weft_link::memory::{POSTED_HEAD_BYTES, Posted, PostedHead, Posting};
-use weft_link::{Link, Part, Payload};
+use weft_link::{Link, LinkPart, Payload};
 use weft_udp::Udp;
 use weft_wire::{Follows, Header, Rank, Tag, TreeId};
 
@@ -188,7 +188,7 @@ fn what_an_outsider_changes_spoils_nothing_that_is_there() {
         assert_eq!(arrived, number);
         assert!(packet[POSTED_HEAD_BYTES..] == bytes[number as usize * BODY..][..BODY]);
     }
-    assert_eq!((to.posted(Rank(0), &HEAD), to.counters().refused.of(Refused::Tag)), (BODY, 1));
+    assert_eq!((to.posted(Rank(0), &HEAD), to.counters().refused.of(FrameRefused::Tag)), (BODY, 1));
     assert_eq!(memory.0[..BODY], bytes[..BODY]);
     // It goes on where it stopped.
     transmit_part(&mut from, 4, (HEAD, BODY as u64), &bytes[BODY..2 * BODY]);

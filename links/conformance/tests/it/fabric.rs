@@ -10,11 +10,11 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_fabric::{
-    Card, Chosen, Endpoint, Fabric, FabricSettings, Faulty, Meeting, Transport, TransportFaults,
-    meet,
+    Card, Chosen, DatagramTransport, Endpoint, Fabric, FabricSettings, Faulty, Meeting,
+    TransportFaults, meet,
 };
 use weft_link::bell::{Cause, Loss};
-use weft_link::memory::{Lent, Posted};
+use weft_link::memory::{LentMemory, Posted};
 use weft_link::{Link, Paths, Payload};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
@@ -37,7 +37,7 @@ fn endpoints(ranks: u16, provider: &str) -> Vec<Chosen> {
 }
 
 /// Links of all ranks, over what `wrap` makes of their endpoints.
-fn fabric<T: Transport>(
+fn fabric<T: DatagramTransport>(
     ranks: u16,
     provider: &str,
     protection: Protection,
@@ -47,7 +47,7 @@ fn fabric<T: Transport>(
     (0..).zip(endpoints(ranks, provider)).map(attach).collect()
 }
 
-fn attach<T: Transport>(
+fn attach<T: DatagramTransport>(
     own: Rank,
     ranks: u16,
     chosen: Chosen,
@@ -145,12 +145,12 @@ fn with_a_provider_that_is_full_and_completes_late_and_in_another_order() {
 }
 
 /// Two links of one thread, that of the second with memory posted for a piece of the first's.
-struct Carrying<T: Transport> {
+struct Carrying<T: DatagramTransport> {
     links: Vec<Fabric<T>>,
     into: Vec<u8>,
 }
 
-impl<T: Transport> Carrying<T> {
+impl<T: DatagramTransport> Carrying<T> {
     fn new(links: Vec<Fabric<T>>, bytes: usize) -> Self {
         Carrying { links, into: vec![0; bytes] }
     }
@@ -180,11 +180,11 @@ impl<T: Transport> Carrying<T> {
 
 const LONGEST: Duration = Duration::from_secs(30);
 
-fn lent(bytes: &[u8]) -> Lent {
-    Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
+fn lent(bytes: &[u8]) -> LentMemory {
+    LentMemory { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
 }
 
-fn carries<T: Transport>(links: Vec<Fabric<T>>, lengths: &[usize]) {
+fn carries<T: DatagramTransport>(links: Vec<Fabric<T>>, lengths: &[usize]) {
     let mut carrying = Carrying::new(links, 0);
     for (head, length) in (1..).zip(lengths) {
         let bytes: Vec<u8> = (0..*length).map(|at| (at % 251) as u8).collect();

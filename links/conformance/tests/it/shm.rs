@@ -1,7 +1,7 @@
 //! The suite on shared memory, bare and in every wrapper that keeps a link's promises.
 
 use std::sync::{Arc, Mutex};
-use weft_link::wrap::{Capture, Captured, Count, FaultPlan, Faults, FramesOnly, Traced};
+use weft_link::wrap::{Capture, Captured, Count, FaultPlan, FaultyLink, FramesOnly, Traced};
 use weft_link::{Link, Payload, ReceivedPlain, ShortPackets};
 use weft_link_conformance::transmit_short;
 use weft_link_shm::{Settings, Shm, create_memory};
@@ -85,14 +85,14 @@ fn counted_and_captured() {
 #[test]
 fn without_faults() {
     let plan = FaultPlan { seed: 1, loss: 0.0, duplication: 0.0 };
-    weft_link_conformance::all(wrapped(|link| Faults::new(link, plan)));
+    weft_link_conformance::all(wrapped(|link| FaultyLink::new(link, plan)));
 }
 
 #[test]
 fn faults_lose_and_double_about_as_many_as_asked_and_the_same_ones_again() {
     let run = || {
         let plan = FaultPlan { seed: 42, loss: 0.25, duplication: 0.25 };
-        let mut links = wrapped(|link| Count::new(Faults::new(link, plan)))(2);
+        let mut links = wrapped(|link| Count::new(FaultyLink::new(link, plan)))(2);
         let counters = links[1].counters();
         let mut arrived = Vec::new();
         for number in 0..400u64 {

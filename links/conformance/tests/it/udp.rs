@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use weft_datagram::seal::{Keys, Protection, Secret};
-use weft_link::wrap::{FaultPlan, Faults};
+use weft_link::wrap::{FaultPlan, FaultyLink};
 use weft_netns::{Cluster, Options, available};
 use weft_udp::{Udp, UdpSettings, group_of, join};
 use weft_wire::Rank;
@@ -76,7 +76,7 @@ fn encrypted() {
 fn without_faults() {
     let (ip, plan) =
         (Ipv4Addr::LOCALHOST.into(), FaultPlan { seed: 1, loss: 0.0, duplication: 0.0 });
-    let wrap = |link| Faults::new(link, plan);
+    let wrap = |link| FaultyLink::new(link, plan);
     weft_link_conformance::all(|ranks| {
         udp(ranks, ip, Protection::Tagged).into_iter().map(wrap).collect()
     });

@@ -33,7 +33,7 @@
 
 use crate::seal::Protection;
 use aegis::aegis128x4::Aegis128X4Mac;
-use weft_wire::envelope::{self, Kind};
+use weft_wire::envelope::{self, FrameKind};
 use weft_wire::path::{self, Piece};
 use weft_wire::{Header, network};
 
@@ -60,7 +60,7 @@ impl Digest {
 
     /// Form in which `contents` of that kind come under a tag.
     #[inline]
-    pub fn cover<'a>(&self, kind: Kind, contents: &'a [u8]) -> Cover<'a> {
+    pub fn cover<'a>(&self, kind: FrameKind, contents: &'a [u8]) -> Cover<'a> {
         if contents.len() <= DIRECT_BYTES {
             return Cover::Direct(contents);
         }
@@ -75,12 +75,12 @@ impl Digest {
     /// Bytes that are covered of long contents of that kind, where the rest is left to whoever
     /// carries them; `None` if it must not be.
     #[inline]
-    fn beginning(&self, kind: Kind, contents: &[u8]) -> Option<usize> {
+    fn beginning(&self, kind: FrameKind, contents: &[u8]) -> Option<usize> {
         match kind {
-            Kind::PACKETS if self.protection == Protection::Headers => {
+            FrameKind::PACKETS if self.protection == Protection::Headers => {
                 lone_packet(contents, contents.len()).map(|_| START_BYTES)
             }
-            Kind::PIECE if self.protection <= Protection::Datagrams => {
+            FrameKind::PIECE if self.protection <= Protection::Datagrams => {
                 let (piece, _) = Piece::parse(contents)?;
                 Some(if piece.offset == 0 { START_BYTES } else { path::SIZE })
             }

@@ -7,7 +7,7 @@ use siphasher::sip::SipHasher24;
 use std::hash::Hasher;
 use std::sync::Arc;
 use weft_wire::Rank;
-use weft_wire::envelope::{self, Kind};
+use weft_wire::envelope::{self, FrameKind};
 use zeroize::{Zeroize, Zeroizing};
 
 /// Purposes of derived keys; each other use of the secret has one of its own ([`Secret::derive`]).
@@ -173,7 +173,7 @@ impl Keys {
         if !self.tags {
             return Cover::Direct(&[]);
         }
-        self.digest.cover(Kind::SEVERAL, contents)
+        self.digest.cover(FrameKind::SEVERAL, contents)
     }
 
     /// Names of what the ranks of this job send one another beside frames.
@@ -264,7 +264,7 @@ impl Direction {
     /// The tag of a frame for one rank with these contents, which are encrypted already if they are
     /// to be.
     #[inline]
-    pub fn tag(&self, kind: Kind, head: &Head, contents: &[u8]) -> u64 {
+    pub fn tag(&self, kind: FrameKind, head: &Head, contents: &[u8]) -> u64 {
         // The cipher's tag stands for what it was made of.
         let skipped = if self.encrypts() { contents.len() - CIPHER_TAG_BYTES } else { 0 };
         self.tag_of_entry(head, &self.cover(kind, &contents[skipped..]), &[])
@@ -272,7 +272,7 @@ impl Direction {
 
     /// Form in which contents come under a tag of this direction, and of all of this job.
     #[inline]
-    pub fn cover<'a>(&self, kind: Kind, contents: &'a [u8]) -> Cover<'a> {
+    pub fn cover<'a>(&self, kind: FrameKind, contents: &'a [u8]) -> Cover<'a> {
         if self.tags() { self.digest.cover(kind, contents) } else { Cover::Direct(&[]) }
     }
 

@@ -1,12 +1,12 @@
 //! Opening frames of one peer.
 
-use crate::seal::Refused;
+use crate::seal::FrameRefused;
 use crate::seal::cover::lone_packet;
 use crate::seal::keys::{Direction, Keys};
 use crate::seal::sealer::{head_of, holds_packets, length_of};
 use crate::seal::window::Window;
 use std::ops::Range;
-use weft_wire::envelope::{self, EVERYBODY, Envelope, Kind};
+use weft_wire::envelope::{self, EVERYBODY, Envelope, FrameKind};
 use weft_wire::{Header, Rank, network, several};
 
 /// Opens frames from one other rank to this one, be it alone or with others.
@@ -21,7 +21,7 @@ pub struct Opener {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opened {
     /// Kind of its contents.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// Sender.
     pub source: Rank,
     /// This rank, or [`crate::seal::EVERYBODY`] if others got it too.
@@ -34,20 +34,21 @@ pub struct Opened {
 
 impl Opened {
     /// The packets in `frame`, which is the frame that was opened.
-    pub fn packets<'a>(&self, frame: &'a [u8]) -> Packets<'a> {
-        let end = if self.kind == Kind::PACKETS { self.contents.end } else { self.contents.start };
-        Packets { frame: &frame[..end], at: self.contents.start }
+    pub fn packets<'a>(&self, frame: &'a [u8]) -> FramePackets<'a> {
+        let end =
+            if self.kind == FrameKind::PACKETS { self.contents.end } else { self.contents.start };
+        FramePackets { frame: &frame[..end], at: self.contents.start }
     }
 }
 
 /// The packets of a frame: the header of each, and where in the frame its body is.
 #[derive(Clone, Debug)]
-pub struct Packets<'a> {
+pub struct FramePackets<'a> {
     frame: &'a [u8],
     at: usize,
 }
 
-impl Iterator for Packets<'_> {
+impl Iterator for FramePackets<'_> {
     type Item = (Header, Range<usize>);
 
     #[inline]
@@ -77,24 +78,24 @@ impl Opener {
         &mut self,
         envelope: &Envelope,
         frame: &mut [u8],
-    ) -> Result<Opened, Refused> {
-        let (bytes, contents) = frame.split_first_chunk().ok_or(Refused::Length)?;
+    ) -> Result<Opened, FrameRefused> {
+        let (bytes, contents) = frame.split_first_chunk().ok_or(FrameRefused::Length)?;
         if length_of(contents) != envelope.length || contents.len() < self.trailer_bytes {
-            return Err(Refused::Length);
+            return Err(FrameRefused::Length);
         }
         if self.window.has(envelope.sequence) {
-            return Err(Refused::Replayed);
+            return Err(FrameRefused::Replayed);
         }
         let bytes: [u8; envelope::SIZE] = *bytes;
         let head = head_of(&bytes);
         if self.direction.tag(envelope.kind, head, contents) != envelope.tag
             || !self.direction.decrypt(head, envelope.sequence, frame)
         {
-            return Err(Refused::Tag);
+            return Err(FrameRefused::Tag);
         }
         let contents = envelope::SIZE..frame.len() - self.trailer_bytes;
         let alone = match envelope.kind {
-            Kind::PACKETS => self.look_at(&frame[contents.clone()])?,
+            FrameKind::PACKETS => self.look_at(&frame[contents.clone()])?,
             _ => None,
         };
         Ok(self.opened(envelope, contents, alone))
@@ -102,13 +103,13 @@ impl Opener {
 
     /// Checks that contents are packets of the sender; returns the header if there is one only.
     #[inline]
-    fn look_at(&self, contents: &[u8]) -> Result<Option<Header>, Refused> {
+    fn look_at(&self, contents: &[u8]) -> Result<Option<Header>, FrameRefused> {
         match envelope::first(contents) {
             Ok((header, _, bytes)) if header.source == self.source && bytes == contents.len() => {
                 Ok(Some(header))
             }
             _ if holds_packets(contents, self.source) => Ok(None),
-            _ => Err(Refused::Layout),
+            _ => Err(FrameRefused::Layout),
         }
     }
 
@@ -121,22 +122,23 @@ impl Opener {
         envelope: &Envelope,
         frame: &[u8],
         tail: &[u8],
-    ) -> Result<Opened, Refused> {
-        let (bytes, contents) = frame.split_first_chunk().ok_or(Refused::Length)?;
+    ) -> Result<Opened, FrameRefused> {
+        let (bytes, contents) = frame.split_first_chunk().ok_or(FrameRefused::Length)?;
         let length = contents.len() + tail.len();
         if length != envelope.length as usize || self.direction.encrypts() {
-            return Err(Refused::Length);
+            return Err(FrameRefused::Length);
         }
         if self.window.has(envelope.sequence) {
-            return Err(Refused::Replayed);
+            return Err(FrameRefused::Replayed);
         }
         let cover = self.direction.cover_parts(contents, tail);
         if self.direction.tag_of_entry(head_of(bytes), &cover, &[]) != envelope.tag {
-            return Err(Refused::Tag);
+            return Err(FrameRefused::Tag);
         }
         let right = |header: Header| header.source == self.source;
-        if envelope.kind != Kind::PACKETS || !lone_packet(contents, length).is_some_and(right) {
-            return Err(Refused::Layout);
+        if envelope.kind != FrameKind::PACKETS || !lone_packet(contents, length).is_some_and(right)
+        {
+            return Err(FrameRefused::Layout);
         }
         Ok(self.opened(envelope, envelope::SIZE..frame.len(), None))
     }
@@ -161,33 +163,33 @@ impl Opener {
         envelope: &Envelope,
         frame: &mut [u8],
         own: Rank,
-    ) -> Result<Opened, Refused> {
-        let (bytes, contents) = frame.split_first_chunk_mut().ok_or(Refused::Length)?;
-        let split = several::split(contents).ok_or(Refused::Layout)?;
+    ) -> Result<Opened, FrameRefused> {
+        let (bytes, contents) = frame.split_first_chunk_mut().ok_or(FrameRefused::Length)?;
+        let split = several::split(contents).ok_or(FrameRefused::Layout)?;
         let several::Contents { common, packet, entries } = split;
         if length_of(packet) != envelope.length {
-            return Err(Refused::Length);
+            return Err(FrameRefused::Length);
         }
         let entry = entries.iter().find(|entry| several::destination(entry) == own);
-        let own = entry.ok_or(Refused::Bystander)?;
+        let own = entry.ok_or(FrameRefused::Bystander)?;
         let entry = several::parse(own);
         if self.window.has(entry.number) {
-            return Err(Refused::Replayed);
+            return Err(FrameRefused::Replayed);
         }
-        let cover = self.direction.cover(Kind::SEVERAL, packet);
+        let cover = self.direction.cover(FrameKind::SEVERAL, packet);
         let tag = self.direction.tag_of_entry(head_of(bytes), &cover, &own[several::TAGGED]);
         // No job that encrypts seals such frames: their bytes would need a key that all have.
         if self.direction.encrypts() || tag != entry.tag || envelope.tag != 0 {
-            return Err(Refused::Tag);
+            return Err(FrameRefused::Tag);
         }
         if !holds_packets(packet, self.source) {
-            return Err(Refused::Layout);
+            return Err(FrameRefused::Layout);
         }
         self.window.mark(entry.number);
         let end = envelope::SIZE + packet.len();
         contents[..network::SIZE].copy_from_slice(&network::emit(&entry.header(&common)));
         Ok(Opened {
-            kind: Kind::PACKETS,
+            kind: FrameKind::PACKETS,
             source: envelope.source,
             destination: EVERYBODY,
             contents: envelope::SIZE..end,

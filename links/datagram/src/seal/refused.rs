@@ -2,7 +2,7 @@
 
 /// Reason why a frame was refused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, thiserror::Error)]
-pub enum Refused {
+pub enum FrameRefused {
     /// Not as many bytes as it announces, or fewer than a frame of this job has.
     #[error("it was cut or extended")]
     Length,
@@ -35,29 +35,29 @@ pub enum Refused {
     Layout,
 }
 
-impl Refused {
+impl FrameRefused {
     /// All reasons, in the order of the checks.
-    pub const ALL: [Refused; 10] = [
-        Refused::Length,
-        Refused::Magic,
-        Refused::Version,
-        Refused::Job,
-        Refused::Source,
-        Refused::Destination,
-        Refused::Bystander,
-        Refused::Replayed,
-        Refused::Tag,
-        Refused::Layout,
+    pub const ALL: [FrameRefused; 10] = [
+        FrameRefused::Length,
+        FrameRefused::Magic,
+        FrameRefused::Version,
+        FrameRefused::Job,
+        FrameRefused::Source,
+        FrameRefused::Destination,
+        FrameRefused::Bystander,
+        FrameRefused::Replayed,
+        FrameRefused::Tag,
+        FrameRefused::Layout,
     ];
 }
 
 /// Counts of refused frames, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Refusals([u64; Refused::ALL.len()]);
+pub struct Refusals([u64; FrameRefused::ALL.len()]);
 
 impl Refusals {
     /// Count of frames refused for this reason.
-    pub fn of(&self, reason: Refused) -> u64 {
+    pub fn of(&self, reason: FrameRefused) -> u64 {
         self.0[reason as usize]
     }
 
@@ -67,7 +67,7 @@ impl Refusals {
     }
 
     /// Counts one more.
-    pub(crate) fn count(&mut self, reason: Refused) {
+    pub(crate) fn count(&mut self, reason: FrameRefused) {
         self.0[reason as usize] += 1;
     }
 }

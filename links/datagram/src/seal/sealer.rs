@@ -2,7 +2,7 @@
 
 use crate::seal::cover::{Cover, lone_packet};
 use crate::seal::keys::{Direction, Head, Keys};
-use weft_wire::envelope::{self, Envelope, Kind};
+use weft_wire::envelope::{self, Envelope, FrameKind};
 use weft_wire::{Header, Rank, several};
 
 /// Seals frames from this rank to one other.
@@ -35,9 +35,9 @@ impl Sealer {
     /// If the frame is shorter than that; in debug builds also if it does not hold packets of this
     /// rank and nothing else, which its receiver refuses.
     #[inline]
-    pub fn seal(&mut self, kind: Kind, frame: &mut [u8]) {
+    pub fn seal(&mut self, kind: FrameKind, frame: &mut [u8]) {
         let contents = &frame[envelope::SIZE..];
-        let is_clear = kind == Kind::PACKETS && !self.direction.encrypts();
+        let is_clear = kind == FrameKind::PACKETS && !self.direction.encrypts();
         debug_assert!(
             !is_clear || holds_packets(contents, self.source),
             "a frame holds packets of the rank that seals it"
@@ -58,7 +58,7 @@ impl Sealer {
     #[inline]
     pub fn seal_parts(&mut self, frame: &mut [u8], tail: &[u8]) {
         if tail.is_empty() {
-            return self.seal(Kind::PACKETS, frame);
+            return self.seal(FrameKind::PACKETS, frame);
         }
         assert!(!self.direction.encrypts(), "what is elsewhere in memory is not encrypted");
         let contents = &frame[envelope::SIZE..];
@@ -69,7 +69,7 @@ impl Sealer {
             "a frame in parts holds one packet of the rank that seals it"
         );
         let length = u32::try_from(length).expect("a frame has no 4 GB");
-        let mut bytes = self.envelope(Kind::PACKETS, length);
+        let mut bytes = self.envelope(FrameKind::PACKETS, length);
         let cover = self.direction.cover_parts(contents, tail);
         let tag = self.direction.tag_of_entry(head_of(&bytes), &cover, &[]);
         self.next += 1;
@@ -79,7 +79,7 @@ impl Sealer {
 
     /// The envelope of the next frame, without a tag.
     #[inline]
-    fn envelope(&self, kind: Kind, length: u32) -> [u8; envelope::SIZE] {
+    fn envelope(&self, kind: FrameKind, length: u32) -> [u8; envelope::SIZE] {
         envelope::emit(&Envelope {
             kind,
             job: self.job,

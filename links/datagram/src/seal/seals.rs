@@ -1,8 +1,8 @@
 //! Seals of one rank with all others.
 
 use crate::seal::sealer::{head_of, holds_packets, length_of};
-use crate::seal::{EVERYBODY, Keys, Opened, Opener, Protection, Refusals, Refused, Sealer};
-use weft_wire::envelope::{self, Envelope, Foreign, Kind};
+use crate::seal::{EVERYBODY, FrameRefused, Keys, Opened, Opener, Protection, Refusals, Sealer};
+use weft_wire::envelope::{self, Envelope, Foreign, FrameKind};
 use weft_wire::{Rank, several};
 
 /// The sealers and openers of one rank, made when a pair first meets.
@@ -57,7 +57,7 @@ impl Seals {
         let right = holds_packets(packet, self.keys.own);
         assert!(right, "a frame holds a packet of the rank that seals it");
         let envelope = envelope::emit(&Envelope {
-            kind: Kind::SEVERAL,
+            kind: FrameKind::SEVERAL,
             job: self.keys.job,
             source: self.keys.own,
             destination: EVERYBODY,
@@ -76,9 +76,9 @@ impl Seals {
     /// Opens `frame`, which anybody may have written, and counts it if it is refused.
     ///
     /// # Errors
-    /// [`Refused`]; nothing else has changed.
+    /// [`FrameRefused`]; nothing else has changed.
     #[inline]
-    pub fn open(&mut self, frame: &mut [u8]) -> Result<Opened, Refused> {
+    pub fn open(&mut self, frame: &mut [u8]) -> Result<Opened, FrameRefused> {
         let opened = self.try_open(frame, &[]);
         if let Err(reason) = opened {
             self.refusals.count(reason);
@@ -90,9 +90,9 @@ impl Seals {
     /// somewhere on are `tail`, elsewhere in memory.
     ///
     /// # Errors
-    /// [`Refused`]; nothing else has changed.
+    /// [`FrameRefused`]; nothing else has changed.
     #[inline]
-    pub fn open_parts(&mut self, frame: &mut [u8], tail: &[u8]) -> Result<Opened, Refused> {
+    pub fn open_parts(&mut self, frame: &mut [u8], tail: &[u8]) -> Result<Opened, FrameRefused> {
         let opened = self.try_open(frame, tail);
         if let Err(reason) = opened {
             self.refusals.count(reason);
@@ -106,24 +106,27 @@ impl Seals {
     }
 
     #[inline]
-    fn try_open(&mut self, frame: &mut [u8], tail: &[u8]) -> Result<Opened, Refused> {
+    fn try_open(&mut self, frame: &mut [u8], tail: &[u8]) -> Result<Opened, FrameRefused> {
         let envelope = envelope::parse(frame).map_err(|foreign| match foreign {
-            Foreign::Short => Refused::Length,
-            Foreign::Magic => Refused::Magic,
-            Foreign::Version => Refused::Version,
+            Foreign::Short => FrameRefused::Length,
+            Foreign::Magic => FrameRefused::Magic,
+            Foreign::Version => FrameRefused::Version,
         })?;
         let Seals { keys, peers, .. } = self;
         if envelope.job != keys.job {
-            return Err(Refused::Job);
+            return Err(FrameRefused::Job);
         }
         let source = envelope.source;
         let slot = peers.get_mut(source.index()).filter(|_| source != keys.own);
-        let slot = slot.ok_or(Refused::Source)?;
-        if envelope.destination == EVERYBODY && envelope.kind == Kind::SEVERAL && tail.is_empty() {
+        let slot = slot.ok_or(FrameRefused::Source)?;
+        if envelope.destination == EVERYBODY
+            && envelope.kind == FrameKind::SEVERAL
+            && tail.is_empty()
+        {
             return peer(keys, slot, source).opener.open_several(&envelope, frame, keys.own);
         }
         if envelope.destination != keys.own {
-            return Err(Refused::Destination);
+            return Err(FrameRefused::Destination);
         }
         let opener = &mut peer(keys, slot, source).opener;
         match tail.is_empty() {

@@ -1,7 +1,7 @@
 //! Frames between ranks that share a secret, and what becomes of all others.
 
 use proptest::prelude::*;
-use weft_datagram::seal::{Keys, Kind, Protection, Refused, Seals, Secret};
+use weft_datagram::seal::{FrameKind, FrameRefused, Keys, Protection, Seals, Secret};
 use weft_wire::envelope::{self, Envelope};
 use weft_wire::path::{self, Piece};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, network};
@@ -38,12 +38,12 @@ fn layout(packets: &[(Header, Vec<u8>)], protection: Protection) -> Vec<u8> {
 
 fn sealed(seals: &mut Seals, to: Rank, packets: &[(Header, Vec<u8>)]) -> Vec<u8> {
     let mut frame = layout(packets, seals.protection());
-    seals.sealer(to).seal(Kind::PACKETS, &mut frame);
+    seals.sealer(to).seal(FrameKind::PACKETS, &mut frame);
     frame
 }
 
 /// Headers and bytes that `seals` finds in the frame.
-fn open(seals: &mut Seals, frame: &[u8]) -> Result<Vec<(Header, Vec<u8>)>, Refused> {
+fn open(seals: &mut Seals, frame: &[u8]) -> Result<Vec<(Header, Vec<u8>)>, FrameRefused> {
     let mut frame = frame.to_vec();
     let opened = seals.open(&mut frame)?;
     Ok(opened.packets(&frame).map(|(header, body)| (header, frame[body].to_vec())).collect())
@@ -69,7 +69,7 @@ fn the_layout_of_a_frame_is_frozen() {
     let frame = sealed(&mut seals(0, Protection::Tagged), Rank(1), &[packet(0, b"weft")]);
     let parsed = envelope::parse(&frame).unwrap();
     let expected = Envelope {
-        kind: Kind::PACKETS,
+        kind: FrameKind::PACKETS,
         job: JOB,
         source: Rank(0),
         destination: Rank(1),
@@ -184,8 +184,8 @@ fn a_frame_in_two_parts_is_the_one_that_it_is_in_one() {
     }
     let opened = bob.open_parts(&mut head, &whole[cut..]).unwrap();
     assert_eq!((opened.source, opened.contents), (Rank(0), envelope::SIZE..cut));
-    assert_eq!(bob.open_parts(&mut head, &whole[cut..]), Err(Refused::Replayed));
-    assert_eq!(open(&mut bob, &whole), Err(Refused::Replayed), "nor in one part");
+    assert_eq!(bob.open_parts(&mut head, &whole[cut..]), Err(FrameRefused::Replayed));
+    assert_eq!(open(&mut bob, &whole), Err(FrameRefused::Replayed), "nor in one part");
 }
 
 #[test]
@@ -194,12 +194,12 @@ fn what_is_no_single_packet_is_not_opened_in_parts() {
     let two = [packet(0, &[1; 400]), packet(0, &[2; 400])];
     let frame = sealed(&mut seals(0, Protection::Tagged), Rank(1), &two);
     let (head, tail) = frame.split_at(envelope::SIZE + network::SIZE + HERE);
-    assert_eq!(bob.open_parts(&mut head.to_vec(), tail), Err(Refused::Layout));
+    assert_eq!(bob.open_parts(&mut head.to_vec(), tail), Err(FrameRefused::Layout));
     // What is encrypted is in one part.
     let frame = sealed(&mut seals(0, Protection::Encrypted), Rank(1), &[packet(0, &[1; 800])]);
     let (head, tail) = frame.split_at(envelope::SIZE + network::SIZE + HERE);
     let refused = seals(1, Protection::Encrypted).open_parts(&mut head.to_vec(), tail);
-    assert_eq!(refused, Err(Refused::Length));
+    assert_eq!(refused, Err(FrameRefused::Length));
 }
 
 /// Difference of two messages that have the same CRC-32C: the polynomial itself.
@@ -215,7 +215,7 @@ fn bytes_changed_so_that_a_checksum_is_the_same_are_refused() {
             let mut changed = frame.clone();
             changed[at..].iter_mut().zip(SAME_CRC).for_each(|(byte, change)| *byte ^= change);
             assert_eq!(crc32c::crc32c(&changed[body..]), crc32c::crc32c(&frame[body..]));
-            assert_eq!(open(&mut seals(1, Protection::Tagged), &changed), Err(Refused::Tag));
+            assert_eq!(open(&mut seals(1, Protection::Tagged), &changed), Err(FrameRefused::Tag));
         }
     }
 }
@@ -242,12 +242,12 @@ fn a_frame_counts_once_and_not_too_late() {
             .collect();
         assert!(open(&mut bob, &frames[3]).is_ok(), "a later one first");
         assert!(open(&mut bob, &frames[1]).is_ok());
-        assert_eq!(open(&mut bob, &frames[1]), Err(Refused::Replayed));
-        assert_eq!(open(&mut bob, &frames[3]), Err(Refused::Replayed));
+        assert_eq!(open(&mut bob, &frames[1]), Err(FrameRefused::Replayed));
+        assert_eq!(open(&mut bob, &frames[3]), Err(FrameRefused::Replayed));
         assert!(open(&mut bob, &frames[2049]).is_ok());
-        assert_eq!(open(&mut bob, &frames[0]), Err(Refused::Replayed), "too old to know");
+        assert_eq!(open(&mut bob, &frames[0]), Err(FrameRefused::Replayed), "too old to know");
         assert!(open(&mut bob, &frames[2]).is_ok(), "just not too old");
-        assert_eq!(bob.refusals().of(Refused::Replayed), 3);
+        assert_eq!(bob.refusals().of(FrameRefused::Replayed), 3);
     }
 }
 
@@ -257,22 +257,22 @@ fn adversaries_do_not_get_in() {
         let packets = [packet(0, b"let me in")];
         let mut bob = seals(1, protection);
         let other_job = sealed(&mut seals_of(78, 9, 0, protection), Rank(1), &packets);
-        assert_eq!(open(&mut bob, &other_job), Err(Refused::Job));
+        assert_eq!(open(&mut bob, &other_job), Err(FrameRefused::Job));
         let other_secret = sealed(&mut seals_of(JOB, 8, 0, protection), Rank(1), &packets);
-        assert_eq!(open(&mut bob, &other_secret), Err(Refused::Tag));
+        assert_eq!(open(&mut bob, &other_secret), Err(FrameRefused::Tag));
         let for_another = sealed(&mut seals(0, protection), Rank(2), &packets);
-        assert_eq!(open(&mut bob, &for_another), Err(Refused::Destination));
+        assert_eq!(open(&mut bob, &for_another), Err(FrameRefused::Destination));
         let mut turned = sealed(&mut seals(0, protection), Rank(2), &packets);
         turned[10] = 1;
-        assert_eq!(open(&mut bob, &turned), Err(Refused::Tag), "another pair has another key");
+        assert_eq!(open(&mut bob, &turned), Err(FrameRefused::Tag), "another pair has another key");
         let own = sealed(&mut seals(1, protection), Rank(0), &[packet(1, b"mine")]);
-        assert_eq!(open(&mut bob, &own), Err(Refused::Source), "sent back as it was");
+        assert_eq!(open(&mut bob, &own), Err(FrameRefused::Source), "sent back as it was");
         let mut reflected = own;
         reflected[8..12].copy_from_slice(&[0, 0, 1, 0]);
-        assert_eq!(open(&mut bob, &reflected), Err(Refused::Tag), "with its ranks exchanged");
+        assert_eq!(open(&mut bob, &reflected), Err(FrameRefused::Tag), "with its ranks exchanged");
         let mut nobody = sealed(&mut seals(0, protection), Rank(1), &packets);
         nobody[8..10].copy_from_slice(&[4, 0]);
-        assert_eq!(open(&mut bob, &nobody), Err(Refused::Source));
+        assert_eq!(open(&mut bob, &nobody), Err(FrameRefused::Source));
     }
 }
 
@@ -280,9 +280,9 @@ fn adversaries_do_not_get_in() {
 fn packets_of_another_rank_than_the_sender_of_the_frame_are_refused() {
     // Only when it encrypts does a sealer not look at what it seals.
     let frame = sealed(&mut seals(2, Protection::Encrypted), Rank(1), &[packet(0, b"from 0?")]);
-    assert_eq!(open(&mut seals(1, Protection::Encrypted), &frame), Err(Refused::Layout));
+    assert_eq!(open(&mut seals(1, Protection::Encrypted), &frame), Err(FrameRefused::Layout));
     let nothing = sealed(&mut seals(2, Protection::Encrypted), Rank(1), &[]);
-    assert_eq!(open(&mut seals(1, Protection::Encrypted), &nothing), Err(Refused::Layout));
+    assert_eq!(open(&mut seals(1, Protection::Encrypted), &nothing), Err(FrameRefused::Layout));
 }
 
 #[test]
@@ -298,20 +298,20 @@ fn other_kinds_hold_anything_and_no_packets() {
         for contents in [&b""[..], b"0123456789"] {
             let mut frame = vec![0; envelope::SIZE + contents.len() + protection.trailer_bytes()];
             frame[envelope::SIZE..envelope::SIZE + contents.len()].copy_from_slice(contents);
-            alice.sealer(Rank(1)).seal(Kind::HEARTBEAT, &mut frame);
+            alice.sealer(Rank(1)).seal(FrameKind::HEARTBEAT, &mut frame);
             let opened = bob.open(&mut frame).unwrap();
-            assert_eq!((opened.kind, opened.source), (Kind::HEARTBEAT, Rank(0)));
+            assert_eq!((opened.kind, opened.source), (FrameKind::HEARTBEAT, Rank(0)));
             assert_eq!(opened.packets(&frame).count(), 0);
             assert_eq!(&frame[opened.contents], contents);
         }
         let mut frame = vec![0; envelope::SIZE + 200 + protection.trailer_bytes()];
-        alice.sealer(Rank(1)).seal(Kind::HEARTBEAT, &mut frame);
+        alice.sealer(Rank(1)).seal(FrameKind::HEARTBEAT, &mut frame);
         for bit in 0..frame.len() * 8 {
             let mut changed = frame.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
             assert!(bob.open(&mut changed).is_err(), "bit {bit}");
         }
-        frame[3] = Kind::PACKETS.0;
+        frame[3] = FrameKind::PACKETS.0;
         assert!(bob.open(&mut frame).is_err(), "a heartbeat is no packet");
     }
 }
@@ -326,7 +326,7 @@ fn sealing_and_opening_a_frame_allocates_nothing() {
         bob.open(&mut met).unwrap();
         let allocations = allocation_counter::measure(|| {
             for frame in &mut frames {
-                alice.sealer(Rank(1)).seal(Kind::PACKETS, frame);
+                alice.sealer(Rank(1)).seal(FrameKind::PACKETS, frame);
                 let opened = bob.open(frame).unwrap();
                 assert_eq!(opened.packets(frame).count(), 1);
             }
@@ -339,7 +339,7 @@ fn sealing_and_opening_a_frame_allocates_nothing() {
 fn hosts_that_protect_differently_do_not_understand_each_other() {
     for (protection, other) in [(WHOLE[0], WHOLE[1]), (WHOLE[1], WHOLE[0])] {
         let frame = sealed(&mut seals(0, protection), Rank(1), &[packet(0, &[1; 40])]);
-        assert_eq!(open(&mut seals(1, other), &frame), Err(Refused::Tag));
+        assert_eq!(open(&mut seals(1, other), &frame), Err(FrameRefused::Tag));
     }
 }
 
@@ -409,7 +409,7 @@ fn of_a_long_piece_the_beginning_is_covered_where_bodies_are_left_to_the_carrier
         let mut frame = vec![7; bytes];
         let piece = Piece { number: 7, offset, total: 7000 };
         frame[envelope::SIZE..][..path::SIZE].copy_from_slice(&piece.emit());
-        seals(0, protection).sealer(Rank(1)).seal(Kind::PIECE, &mut frame);
+        seals(0, protection).sealer(Rank(1)).seal(FrameKind::PIECE, &mut frame);
         let is_taken = |at: &usize| {
             let mut changed = frame.clone();
             changed[*at] ^= 1;

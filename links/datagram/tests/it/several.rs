@@ -1,7 +1,7 @@
 //! One frame for several ranks: each finds what is its own, and nobody else's mistakes or lies
 //! concern it.
 
-use weft_datagram::seal::{EVERYBODY, Keys, Kind, Protection, Refused, Seals, Secret};
+use weft_datagram::seal::{EVERYBODY, FrameKind, FrameRefused, Keys, Protection, Seals, Secret};
 use weft_wire::several::{self, Entry};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, envelope};
 
@@ -32,10 +32,10 @@ fn sealed(seals: &mut Seals, to: &[u16], body: &[u8]) -> Vec<u8> {
     frame
 }
 
-fn open(seals: &mut Seals, frame: &[u8]) -> Result<Vec<(Header, Vec<u8>)>, Refused> {
+fn open(seals: &mut Seals, frame: &[u8]) -> Result<Vec<(Header, Vec<u8>)>, FrameRefused> {
     let mut frame = frame.to_vec();
     let opened = seals.open(&mut frame)?;
-    assert_eq!((opened.kind, opened.destination), (Kind::PACKETS, EVERYBODY));
+    assert_eq!((opened.kind, opened.destination), (FrameKind::PACKETS, EVERYBODY));
     Ok(opened.packets(&frame).map(|(header, body)| (header, frame[body].to_vec())).collect())
 }
 
@@ -49,8 +49,8 @@ fn each_receiver_finds_its_own_header_and_the_bytes_of_all() {
             assert_eq!(found, [(header(to, body.len()), body.to_vec())]);
         }
         let mut other = seals(3);
-        assert_eq!(open(&mut other, &frame), Err(Refused::Bystander));
-        assert_eq!(other.refusals().of(Refused::Bystander), 1);
+        assert_eq!(open(&mut other, &frame), Err(FrameRefused::Bystander));
+        assert_eq!(other.refusals().of(FrameRefused::Bystander), 1);
     }
 }
 
@@ -60,18 +60,18 @@ fn it_counts_as_one_of_each_pairs_frames() {
     let mut one = vec![0; envelope::SIZE + envelope::packet_bytes(0)];
     envelope::put(&mut one[envelope::SIZE..], &header(1, 0), b"");
     let mut other = one.clone();
-    alice.sealer(Rank(1)).seal(Kind::PACKETS, &mut one);
+    alice.sealer(Rank(1)).seal(FrameKind::PACKETS, &mut one);
     let several = sealed(&mut alice, &[1, 2], b"both");
-    alice.sealer(Rank(1)).seal(Kind::PACKETS, &mut other);
+    alice.sealer(Rank(1)).seal(FrameKind::PACKETS, &mut other);
     let numbers = [&one, &other].map(|frame| envelope::parse(frame).unwrap().sequence);
     assert_eq!(numbers, [1, 3]);
     for frame in [&several, &one, &other] {
         assert!(open_any(&mut bob, frame).is_ok());
-        assert_eq!(open_any(&mut bob, frame), Err(Refused::Replayed));
+        assert_eq!(open_any(&mut bob, frame), Err(FrameRefused::Replayed));
     }
 }
 
-fn open_any(seals: &mut Seals, frame: &[u8]) -> Result<Rank, Refused> {
+fn open_any(seals: &mut Seals, frame: &[u8]) -> Result<Rank, FrameRefused> {
     seals.open(&mut frame.to_vec()).map(|opened| opened.source)
 }
 
@@ -89,11 +89,11 @@ fn a_tag_that_is_right_for_another_opens_nothing() {
     borrowed[first..first + 2].copy_from_slice(&1u16.to_le_bytes());
     for changed in [forged, borrowed] {
         let mut bob = seals(1);
-        assert_eq!(open(&mut bob, &changed), Err(Refused::Tag));
+        assert_eq!(open(&mut bob, &changed), Err(FrameRefused::Tag));
         assert_eq!(open(&mut seals(2), &changed).unwrap()[0].1, b"for two");
         assert!(open(&mut bob, &frame).is_ok(), "the right one still counts");
     }
-    assert_eq!(open(&mut seals_of(8, 1), &frame), Err(Refused::Tag), "another secret");
+    assert_eq!(open(&mut seals_of(8, 1), &frame), Err(FrameRefused::Tag), "another secret");
 }
 
 #[test]
@@ -132,9 +132,13 @@ fn what_is_cut_or_extended_is_refused_or_means_the_same() {
         assert!(open(&mut seals(3), &frame[..length]).is_err(), "{length} bytes");
     }
     let longer = [&frame[..], &[0; 8]].concat();
-    assert_eq!(open(&mut seals(1), &longer), Err(Refused::Layout));
+    assert_eq!(open(&mut seals(1), &longer), Err(FrameRefused::Layout));
     let many = [&frame[..], &vec![0; several::MOST * several::ENTRY]].concat();
-    assert_eq!(open(&mut seals(1), &many), Err(Refused::Layout), "more entries than there may be");
+    assert_eq!(
+        open(&mut seals(1), &many),
+        Err(FrameRefused::Layout),
+        "more entries than there may be"
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::ffi::{c_char, c_int, c_void};
 pub type Unused = *const c_void;
 
 /// `fi_addr_t`: the handle of an address in an address vector.
-pub type Handle = u64;
+pub type FabricAddress = u64;
 
 /// `struct fid`: what all objects begin with.
 #[repr(C)]
@@ -93,7 +93,7 @@ pub struct RegionOps {
         u64,
         u64,
         u64,
-        *mut *mut Region,
+        *mut *mut MemoryRegion,
         *mut c_void,
     ) -> c_int,
     pub regv: Unused,
@@ -102,7 +102,7 @@ pub struct RegionOps {
 
 /// `struct fid_mr`.
 #[repr(C)]
-pub struct Region {
+pub struct MemoryRegion {
     pub fid: Fid,
     pub mem_desc: *mut c_void,
     pub key: u64,
@@ -135,7 +135,7 @@ pub struct VectorOps {
         *mut Vector,
         *const c_void,
         usize,
-        *mut Handle,
+        *mut FabricAddress,
         u64,
         *mut c_void,
     ) -> c_int,
@@ -259,7 +259,7 @@ pub struct MessageOps {
         *mut c_void,
         usize,
         *mut c_void,
-        Handle,
+        FabricAddress,
         *mut c_void,
     ) -> isize,
     pub recvv: Unused,
@@ -269,12 +269,12 @@ pub struct MessageOps {
         *const c_void,
         usize,
         *mut c_void,
-        Handle,
+        FabricAddress,
         *mut c_void,
     ) -> isize,
     pub sendv: Unused,
     pub sendmsg: Unused,
-    pub inject: unsafe extern "C" fn(*mut Endpoint, *const c_void, usize, Handle) -> isize,
+    pub inject: unsafe extern "C" fn(*mut Endpoint, *const c_void, usize, FabricAddress) -> isize,
     pub senddata: Unused,
     pub injectdata: Unused,
 }
@@ -289,7 +289,7 @@ pub struct TaggedOps {
         *mut c_void,
         usize,
         *mut c_void,
-        Handle,
+        FabricAddress,
         u64,
         u64,
         *mut c_void,
@@ -301,7 +301,7 @@ pub struct TaggedOps {
         *const c_void,
         usize,
         *mut c_void,
-        Handle,
+        FabricAddress,
         u64,
         *mut c_void,
     ) -> isize,

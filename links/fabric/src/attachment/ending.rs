@@ -6,7 +6,7 @@
 //! over the sockets of the meeting, too, in case that takes longer.
 
 use super::Attachment;
-use crate::transport::Transport;
+use crate::transport::DatagramTransport;
 use std::time::{Duration, Instant};
 use weft_datagram::{Device, Queues};
 use weft_link::Payload;
@@ -16,12 +16,12 @@ use weft_wire::Rank;
 /// Time that the last datagrams have to leave and be answered when the link is dropped.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
-impl<T: Transport> Attachment<T> {
+impl<T: DatagramTransport> Attachment<T> {
     /// Says goodbye to all that were met, and has the last datagrams leave and be read: what a
     /// provider has not sent is lost with its endpoint, and what it has sent may be.
     pub(super) fn end(&mut self, queues: &mut Queues) {
         self.take_all(queues);
-        queues.outgoing.answer(&mut queues.incoming.asking, || self.carrier.place());
+        queues.outgoing.answer(&mut queues.incoming.pending_answers, || self.carrier.place());
         self.send(queues);
         let ranks = (0..self.ranks).map(Rank).filter(|rank| *rank != self.own);
         let met: Vec<Rank> = ranks.filter(|rank| self.hearing.has_met(*rank)).collect();

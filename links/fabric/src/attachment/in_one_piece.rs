@@ -1,29 +1,29 @@
 //! Memory of the program that travels in one piece.
 
 use super::Attachment;
-use crate::transport::Transport;
+use crate::transport::DatagramTransport;
 use weft_datagram::seal::Protection;
 use weft_link::Buffer;
-use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
+use weft_link::memory::{Lending, LentMemory, Posted, PostedHead, Posting, ZeroCopy};
 use weft_wire::Rank;
 
 /// Memory leaves from its place in one piece only.
-impl<T: Transport> Lending for Attachment<T> {
-    fn lend(&mut self, _: Buffer, _: usize, _: Lent) -> bool {
+impl<T: DatagramTransport> Lending for Attachment<T> {
+    fn lend(&mut self, _: Buffer, _: usize, _: LentMemory) -> bool {
         false
     }
 
-    fn has_lent(&mut self, lent: Lent) -> bool {
+    fn has_lent(&mut self, lent: LentMemory) -> bool {
         self.carrier.pieces.has_lent(lent)
     }
 
-    fn take_back(&mut self, lent: Lent) {
+    fn take_back(&mut self, lent: LentMemory) {
         self.carrier.take_back(lent);
     }
 }
 
 /// Memory arrives in its place in one piece only.
-impl<T: Transport> Posting for Attachment<T> {
+impl<T: DatagramTransport> Posting for Attachment<T> {
     fn post(&mut self, _: Rank, _: Posted) -> bool {
         false
     }
@@ -37,7 +37,7 @@ impl<T: Transport> Posting for Attachment<T> {
     }
 }
 
-impl<T: Transport> ZeroCopy for Attachment<T> {
+impl<T: DatagramTransport> ZeroCopy for Attachment<T> {
     /// Only where the bytes of long packets have no tag either.
     fn reaches(&mut self, to: Rank) -> bool {
         let is_plain = self.protection == Protection::Headers;
@@ -50,7 +50,7 @@ impl<T: Transport> ZeroCopy for Attachment<T> {
             && self.carrier.post_piece(from, posted)
     }
 
-    fn send(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
+    fn send(&mut self, to: Rank, head: &PostedHead, lent: LentMemory) -> bool {
         let sends = self.reaches(to) && lent.bytes <= self.carrier.longest_piece();
         if sends {
             self.hearing.sends(to);

@@ -1,6 +1,6 @@
 use super::*;
-use crate::error::{FabricError, Refusal};
-use crate::memory::Piece;
+use crate::error::{FabricError, LibfabricError};
+use crate::memory::ProgramMemory;
 use std::ops::Range;
 use weft_datagram::memory::places;
 use weft_datagram::seal::{Keys, Protection, Secret};
@@ -8,8 +8,8 @@ use weft_datagram::seal::{Keys, Protection, Secret};
 /// A transport that keeps what it is lent, in order, and says what it is told to say.
 #[derive(Default)]
 struct Scripted {
-    lent: Vec<Option<Place>>,
-    sent: Vec<Place>,
+    lent: Vec<Option<DatagramPlace>>,
+    sent: Vec<DatagramPlace>,
     says: VecDeque<Say>,
     /// Numbers of the pieces posted, and of those canceled.
     pieces: Vec<usize>,
@@ -32,41 +32,44 @@ enum Say {
     Canceled(usize),
 }
 
-impl Transport for Scripted {
-    fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
+impl DatagramTransport for Scripted {
+    fn grow(&mut self) -> Result<Vec<DatagramPlace>, FabricError> {
         Ok(places(8, 64, 0)?)
     }
 
     fn send(
         &mut self,
-        place: Place,
+        place: DatagramPlace,
         _: Range<usize>,
         _: Rank,
-    ) -> Result<Option<Place>, (Place, Unsent)> {
+    ) -> Result<Option<DatagramPlace>, (DatagramPlace, Unsent)> {
         self.sent.push(place);
         Ok(None)
     }
 
-    fn post(&mut self, place: Place) -> Result<(), Place> {
+    fn post(&mut self, place: DatagramPlace) -> Result<(), DatagramPlace> {
         self.lent.push(Some(place));
         Ok(())
     }
 
-    fn sending(&self, index: u32) -> Option<&Place> {
+    fn sending(&self, index: u32) -> Option<&DatagramPlace> {
         self.sent.iter().find(|place| place.index() == index)
     }
 
-    fn poll(&mut self, events: &mut VecDeque<Event>) {
+    fn poll(&mut self, events: &mut VecDeque<TransportEvent>) {
         for say in self.says.drain(..) {
             events.push_back(match say {
                 Say::Received(number, end) => {
-                    Event::Received(self.lent[number].take().unwrap(), end)
+                    TransportEvent::Received(self.lent[number].take().unwrap(), end)
                 }
-                Say::Failed(number) => Event::ReceiveFailed(self.lent[number].take().unwrap()),
-                Say::Sent => Event::Sent(self.sent.remove(0)),
+                Say::Failed(number) => {
+                    TransportEvent::ReceiveFailed(self.lent[number].take().unwrap())
+                }
+                Say::Sent => TransportEvent::Sent(self.sent.remove(0)),
                 Say::Canceled(number) => {
-                    let refusal = Refusal { call: "fi_trecv", code: 125, text: "canceled".into() };
-                    Event::Ended(number, Err(refusal))
+                    let refusal =
+                        LibfabricError { call: "fi_trecv", code: 125, text: "canceled".into() };
+                    TransportEvent::Ended(number, Err(refusal))
                 }
             });
         }
@@ -76,7 +79,7 @@ impl Transport for Scripted {
         true
     }
 
-    fn post_piece(&mut self, number: usize, _: u64, _: &Piece) -> bool {
+    fn post_piece(&mut self, number: usize, _: u64, _: &ProgramMemory) -> bool {
         self.pieces.push(number);
         true
     }
@@ -102,7 +105,7 @@ fn looks(carrier: &mut Carrier<Scripted>, says: &[Say]) -> Vec<usize> {
     carrier.transport.says.extend(says);
     let mut arrived = VecDeque::new();
     carrier.look(&mut Vec::new(), &mut arrived);
-    arrived.iter().map(|(_, landed): &(Place, Landed)| landed.end).collect()
+    arrived.iter().map(|(_, landed): &(DatagramPlace, Landed)| landed.end).collect()
 }
 
 #[test]

@@ -1,10 +1,10 @@
 use super::*;
 use crate::error::FabricError;
-use crate::transport::Event;
+use crate::transport::TransportEvent;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::ptr::NonNull;
-use weft_datagram::memory::Place;
+use weft_datagram::memory::DatagramPlace;
 use weft_datagram::seal::{Protection, Secret};
 
 /// A transport that takes so many pieces, and notes which.
@@ -15,35 +15,41 @@ struct Scripted {
     sent: Vec<(usize, Rank, u64)>,
 }
 
-impl Transport for Scripted {
-    fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
+impl DatagramTransport for Scripted {
+    fn grow(&mut self) -> Result<Vec<DatagramPlace>, FabricError> {
         Ok(Vec::new())
     }
 
     fn send(
         &mut self,
-        place: Place,
+        place: DatagramPlace,
         _: Range<usize>,
         _: Rank,
-    ) -> Result<Option<Place>, (Place, Unsent)> {
+    ) -> Result<Option<DatagramPlace>, (DatagramPlace, Unsent)> {
         Ok(Some(place))
     }
 
-    fn post(&mut self, place: Place) -> Result<(), Place> {
+    fn post(&mut self, place: DatagramPlace) -> Result<(), DatagramPlace> {
         Err(place)
     }
 
-    fn sending(&self, _: u32) -> Option<&Place> {
+    fn sending(&self, _: u32) -> Option<&DatagramPlace> {
         None
     }
 
-    fn poll(&mut self, _: &mut VecDeque<Event>) {}
+    fn poll(&mut self, _: &mut VecDeque<TransportEvent>) {}
 
     fn may_sleep(&mut self) -> bool {
         true
     }
 
-    fn send_piece(&mut self, number: usize, to: Rank, tag: u64, _: &Piece) -> Result<(), Unsent> {
+    fn send_piece(
+        &mut self,
+        number: usize,
+        to: Rank,
+        tag: u64,
+        _: &ProgramMemory,
+    ) -> Result<(), Unsent> {
         if self.sent.len() == self.takes {
             return Err(Unsent::Full);
         }
@@ -51,7 +57,7 @@ impl Transport for Scripted {
         Ok(())
     }
 
-    fn post_piece(&mut self, number: usize, tag: u64, _: &Piece) -> bool {
+    fn post_piece(&mut self, number: usize, tag: u64, _: &ProgramMemory) -> bool {
         self.posted.push((number, tag));
         true
     }
@@ -65,8 +71,8 @@ fn pieces(own: u16) -> Pieces {
     Pieces::new(&keys(own))
 }
 
-fn lent(bytes: &[u8]) -> Lent {
-    Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
+fn lent(bytes: &[u8]) -> LentMemory {
+    LentMemory { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
 }
 
 fn posted(head: u8, bytes: &mut [u8]) -> Posted {
@@ -78,8 +84,8 @@ fn posted(head: u8, bytes: &mut [u8]) -> Posted {
     }
 }
 
-fn refusal() -> Refusal {
-    Refusal { call: "fi_tsend", code: 5, text: "failed".into() }
+fn refusal() -> LibfabricError {
+    LibfabricError { call: "fi_tsend", code: 5, text: "failed".into() }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::*;
 
-fn found(names: &[&str]) -> Vec<Found> {
-    let one = |name: &&str| Found {
+fn found(names: &[&str]) -> Vec<FoundProvider> {
+    let one = |name: &&str| FoundProvider {
         name: (*name).into(),
         domains: Vec::new(),
         standing: Standing::of(name),

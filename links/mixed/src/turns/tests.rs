@@ -1,6 +1,6 @@
 use super::*;
 
-/// Packets of either link among so many that are taken while both have more than that.
+/// Packets of either link among `packets` that are taken while both have more than that.
 fn taken(near: usize, far: usize, packets: usize) -> (usize, usize) {
     let mut turns = Turns::new(near, far);
     let mut counts = (0, 0);

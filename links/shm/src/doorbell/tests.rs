@@ -3,8 +3,8 @@
 mod loom_checks {
     use super::super::*;
     use crate::control::groups_of;
-    use crate::memory::{Cursor, Word};
-    use crate::ring::{Consumer, Producer, Slot};
+    use crate::memory::{Cursor, MappedWord};
+    use crate::ring::{Consumer, Producer, RingSlot};
     use loom::thread::{self, JoinHandle};
     use weft_link::sync::{AtomicU64, model};
     use weft_wire::{Header, Tag, TreeId};
@@ -14,25 +14,26 @@ mod loom_checks {
     /// Memory that a receiver shares with its peers.
     struct Memory {
         control: Control,
-        slots: Vec<View<Slot>>,
+        slots: Vec<View<RingSlot>>,
     }
 
     impl Memory {
         /// Memory as it is made.
         fn of(ranks: usize) -> Self {
             let (groups, cold) = (groups_of(ranks), if all_are_hot(ranks) { 0 } else { u64::MAX });
-            let words = |count, value| (0..count).map(move |_| Word::new(AtomicU64::new(value)));
+            let words =
+                |count, value| (0..count).map(move |_| MappedWord::new(AtomicU64::new(value)));
             let control = Control {
                 bells: (0..2).map(|_| AtomicU32::new(0)).collect(),
-                armed: Word::new(AtomicU32::new(0)),
+                armed: MappedWord::new(AtomicU32::new(0)),
                 cold: words(groups, cold).collect(),
-                attention: Word::new(AtomicU64::new(0)),
+                attention: MappedWord::new(AtomicU64::new(0)),
                 announcements: words(if groups > 1 { groups } else { 0 }, 0).collect(),
-                loss: Word::new(AtomicU64::new(0)),
+                loss: MappedWord::new(AtomicU64::new(0)),
                 losses: [AtomicU64::new(0)].into_iter().collect(),
-                wanted: Word::new(AtomicU64::new(0)),
+                wanted: MappedWord::new(AtomicU64::new(0)),
             };
-            let slots = (0..ranks).map(|_| [Slot::new()].into_iter().collect()).collect();
+            let slots = (0..ranks).map(|_| [RingSlot::new()].into_iter().collect()).collect();
             Memory { control, slots }
         }
 

@@ -1,6 +1,6 @@
 //! Memory of models: what loom watches is on the heap, and is copied word by word.
 
-use crate::ring::{self, Slot};
+use crate::ring::{self, RingSlot};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -31,22 +31,22 @@ impl<T> Deref for View<T> {
 }
 
 /// View of one value that several threads share.
-pub struct Word<T>(Arc<T>);
+pub struct MappedWord<T>(Arc<T>);
 
-impl<T> Clone for Word<T> {
+impl<T> Clone for MappedWord<T> {
     fn clone(&self) -> Self {
-        Word(Arc::clone(&self.0))
+        MappedWord(Arc::clone(&self.0))
     }
 }
 
-impl<T> Word<T> {
+impl<T> MappedWord<T> {
     /// Returns a view of `value`.
     pub fn new(value: T) -> Self {
-        Word(Arc::new(value))
+        MappedWord(Arc::new(value))
     }
 }
 
-impl<T> Deref for Word<T> {
+impl<T> Deref for MappedWord<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -56,28 +56,28 @@ impl<T> Deref for Word<T> {
 
 /// Cursor in an array of slots.
 pub struct Cursor {
-    slots: View<Slot>,
+    slots: View<RingSlot>,
     /// Index of the current one. No model looks at a cursor that another thread moves.
     at: AtomicUsize,
 }
 
 impl Cursor {
     /// Returns a cursor at the first of these slots.
-    pub fn new(slots: View<Slot>) -> Self {
+    pub fn new(slots: View<RingSlot>) -> Self {
         Cursor { slots, at: AtomicUsize::new(0) }
     }
 }
 
 impl ring::Cursor for Cursor {
-    fn current(&self) -> &Slot {
+    fn current(&self) -> &RingSlot {
         &self.slots[self.at.load(Relaxed)]
     }
 
-    fn previous(&self) -> &Slot {
+    fn previous(&self) -> &RingSlot {
         &self.slots[(self.at.load(Relaxed) + self.slots.len() - 1) % self.slots.len()]
     }
 
-    fn ahead(&self, slots: usize) -> *const Slot {
+    fn ahead(&self, slots: usize) -> *const RingSlot {
         self.slots.as_ptr().wrapping_add(self.at.load(Relaxed) + slots)
     }
 

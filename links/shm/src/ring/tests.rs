@@ -3,7 +3,7 @@ use crate::memory::{Cursor, View};
 use weft_wire::{Rank, Tag, TreeId};
 
 #[cfg(not(loom))]
-fn slots(count: usize) -> View<Slot> {
+fn slots(count: usize) -> View<RingSlot> {
     use crate::memory;
     let bytes = count * SLOT_BYTES;
     let file = memory::create("ring", bytes).unwrap();
@@ -11,11 +11,11 @@ fn slots(count: usize) -> View<Slot> {
 }
 
 #[cfg(loom)]
-fn slots(count: usize) -> View<Slot> {
-    (0..count).map(|_| Slot::new()).collect()
+fn slots(count: usize) -> View<RingSlot> {
+    (0..count).map(|_| RingSlot::new()).collect()
 }
 
-fn first(slots: &View<Slot>) -> Cursor {
+fn first(slots: &View<RingSlot>) -> Cursor {
     Cursor::new(slots.clone())
 }
 
@@ -25,7 +25,7 @@ fn header(number: u16) -> Header {
 }
 
 /// Size and words of a popped slot, which `push` wrote for a number.
-fn popped((head, slot): ([u64; 2], &Slot)) -> (u16, [u64; INLINE_WORDS]) {
+fn popped((head, slot): ([u64; 2], &RingSlot)) -> (u16, [u64; INLINE_WORDS]) {
     let header = compact::parse(head, Rank(0)).unwrap();
     let kind = compact::payload_kind(head[0]);
     assert_eq!(kind, 3);

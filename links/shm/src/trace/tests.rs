@@ -15,7 +15,7 @@ fn rings() -> [TraceRing; 2] {
     })
 }
 
-fn spans(events: &[Words]) -> Vec<u32> {
+fn spans(events: &[EventWords]) -> Vec<u32> {
     let span = |words| match Event::of_words(words).unwrap().what {
         What::SpanBegins(name) => name,
         other => panic!("{other:?} was not written"),
@@ -95,7 +95,7 @@ fn nobody_takes_halves_of_two_events() {
                     let number = 2 * i + thread;
                     // Equal numbers in two words of the event.
                     let bytes = u128::from(number).to_le_bytes();
-                    let named = weft_trace::Named::Span;
+                    let named = weft_trace::NamedThing::Span;
                     own.record(&What::Text { named, number, part: 0, bytes });
                 }
                 ended.store(true, Ordering::SeqCst);

@@ -1,26 +1,26 @@
 //! Descriptions that are good, and those that are not.
 
-use super::{Machine, MachineError, NAMES, Scheme, per_byte};
+use super::{MachineError, MachineModel, NAMES, Scheme, per_byte};
 
-fn changed(from: &str, to: &str) -> Result<Machine, MachineError> {
+fn changed(from: &str, to: &str) -> Result<MachineModel, MachineError> {
     let (_, text) = NAMES[0];
     assert!(text.contains(from), "the description has '{from}'");
-    Machine::parse(&text.replace(from, to))
+    MachineModel::parse(&text.replace(from, to))
 }
 
 #[test]
 fn all_known_machines_are_good() {
     for (name, _) in NAMES {
-        assert!(Machine::named(name).is_ok(), "{name}");
+        assert!(MachineModel::named(name).is_ok(), "{name}");
     }
-    let error = Machine::named("cray").unwrap_err().to_string();
+    let error = MachineModel::named("cray").unwrap_err().to_string();
     let known = "there are myrinet, myrinet-compared, host, fast-ethernet, medusa, and any file that describes one: FILE.toml";
     assert_eq!(error, format!("there is no machine 'cray'; {known}"));
 }
 
 #[test]
 fn the_parts_of_the_cluster_add_up_to_its_loggp_parameters() {
-    let Machine { host, ni, bus, link, .. } = Machine::myrinet().unwrap();
+    let MachineModel { host, ni, bus, link, .. } = MachineModel::myrinet().unwrap();
     let bytes = 16.0;
     let send = host.launch_ns as f64 + bytes * host.launch_ns_per_byte;
     let wire = (f64::from(link.header_bytes) + bytes) * link.ns_per_byte + link.latency_ns as f64;
@@ -55,7 +55,7 @@ fn what_is_wrong_is_named() {
     assert!(error.contains("copied_ns"), "{error}");
     let wrong = format!("{}\n[hrx.host]\npoll_ns = 0\n", NAMES[0].1);
     assert!(matches!(
-        Machine::parse(&wrong),
+        MachineModel::parse(&wrong),
         Err(MachineError::Value { field: "host.poll_ns", .. })
     ));
 }
@@ -63,7 +63,7 @@ fn what_is_wrong_is_named() {
 #[test]
 fn a_scheme_may_cost_something_else() {
     let text = format!("{}\n[irx.ni]\nsend_ns = 2500\n[hrx.host]\nlaunch_ns = 2300\n", NAMES[0].1);
-    let machine = Machine::parse(&text).unwrap();
+    let machine = MachineModel::parse(&text).unwrap();
     let costs = |scheme| {
         let machine = machine.for_scheme(scheme);
         (machine.ni.send_ns, machine.host.launch_ns, machine.ni.receive_ns)
@@ -75,7 +75,7 @@ fn a_scheme_may_cost_something_else() {
 
 #[test]
 fn windows_are_shares_of_the_receive_buffers() {
-    let machine = Machine::myrinet().unwrap();
+    let machine = MachineModel::myrinet().unwrap();
     let windows = [2, 64, 512, 10_000].map(|ranks| machine.window_packets(ranks));
     assert_eq!(windows, [256, 8, 1, 1]);
 }
@@ -84,14 +84,14 @@ fn windows_are_shares_of_the_receive_buffers() {
 fn what_does_not_parse_is_named_with_its_line() {
     let text = NAMES[0].1.replacen("\nsend_ns = ", "\nsend_ns = true # ", 1);
     let line = 1 + text.lines().position(|line| line.starts_with("send_ns")).unwrap();
-    let error = Machine::parse(&text).unwrap_err().to_string();
+    let error = MachineModel::parse(&text).unwrap_err().to_string();
     assert!(error.contains(&format!("line {line}: invalid type: boolean `true`")), "{error}");
     assert_eq!(error.lines().count(), 1);
 }
 
 #[test]
 fn computation_as_measured_takes_as_long_as_it_does_unless_the_file_says_otherwise() {
-    assert_eq!(Machine::myrinet().unwrap().host.measured_times, 1.0);
+    assert_eq!(MachineModel::myrinet().unwrap().host.measured_times, 1.0);
     let slower = changed("[ni]", "measured_times = 12.5\n[ni]").unwrap();
     assert_eq!(slower.host.measured_times, 12.5);
     assert!(changed("[ni]", "measured_times = -1\n[ni]").is_err());
@@ -99,11 +99,11 @@ fn computation_as_measured_takes_as_long_as_it_does_unless_the_file_says_otherwi
 
 #[test]
 fn a_machine_that_knows_a_cache_has_slower_copies_beyond_it() {
-    let machine = Machine::myrinet().unwrap();
+    let machine = MachineModel::myrinet().unwrap();
     let beyond = machine.beyond_cache().unwrap();
     assert!(beyond.host.copy_ns_per_byte > 3.0 * machine.host.copy_ns_per_byte);
     assert_eq!((machine.bus_part, beyond.bus_part), (0.0, 0.747));
-    assert_eq!(Machine::named("host").unwrap().beyond_cache(), None);
+    assert_eq!(MachineModel::named("host").unwrap().beyond_cache(), None);
     let error = changed("bus_part = 0.747", "bus_part = 1.0").unwrap_err().to_string();
     let why = "it must be a part: from 0 to below 1";
     assert_eq!(error, format!("the machine's beyond_cache.bus_part cannot be 1: {why}"));

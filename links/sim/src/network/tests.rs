@@ -1,8 +1,8 @@
 //! Coroutines of a rank: turns on its processor, waits, ends.
 
-use super::{Ended, Network, RankEnd, Setup};
+use super::{RankEnd, RunEnd, Setup, SimulatedNetwork};
 use crate::host::Processor;
-use crate::machine::Machine;
+use crate::machine::MachineModel;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -38,9 +38,9 @@ fn nap(processor: &Processor, us: u64) {
 }
 
 /// A network of one rank with this program.
-fn network(program: impl FnOnce(&Processor) -> bool + 'static) -> Network {
-    let setup = Setup { stack_bytes: 64 << 10, ..Setup::new(Machine::myrinet().unwrap(), 1) };
-    let mut network = Network::new(setup).unwrap();
+fn network(program: impl FnOnce(&Processor) -> bool + 'static) -> SimulatedNetwork {
+    let setup = Setup { stack_bytes: 64 << 10, ..Setup::new(MachineModel::myrinet().unwrap(), 1) };
+    let mut network = SimulatedNetwork::new(setup).unwrap();
     let processor = network.link(Rank(0)).clock();
     network.spawn(Rank(0), Box::new(move || program(&processor)));
     network
@@ -72,7 +72,7 @@ fn coroutines_take_turns_when_they_sleep_and_not_when_they_compute() {
         log(&own, processor, "the end");
         true
     });
-    assert_eq!(network.run(), Ended::Finished);
+    assert_eq!(network.run(), RunEnd::Finished);
     let order = [
         "both are there",
         "a begins",
@@ -113,7 +113,7 @@ fn a_bell_wakes_all_that_sleep_and_a_ticket_tells_of_a_ring_before() {
         nap(processor, 1000);
         true
     });
-    assert_eq!(network.run(), Ended::Finished);
+    assert_eq!(network.run(), RunEnd::Finished);
     let all = happened.lock().unwrap().clone();
     let expected = [("has not slept", 10_000), ("a", 10_000), ("b", 10_000)];
     assert_eq!(all, expected.map(|(what, time)| (what.to_owned(), time)));
@@ -134,7 +134,7 @@ fn words_are_each_coroutines_own_and_inherited() {
         nap(processor, 10);
         true
     });
-    assert_eq!(network.run(), Ended::Finished);
+    assert_eq!(network.run(), RunEnd::Finished);
     assert_eq!(network.end_of(Rank(0)), &RankEnd::Finished);
     assert_eq!(Word::PROGRAM.get(), 0, "the thread has its own back");
 }
@@ -149,7 +149,7 @@ impl Drop for Drops {
 }
 
 /// A coroutine that sleeps for ever, one that has not begun, and a third that does this.
-fn with_three(happened: &Log, third: impl FnOnce(&Processor) + Send + 'static) -> Network {
+fn with_three(happened: &Log, third: impl FnOnce(&Processor) + Send + 'static) -> SimulatedNetwork {
     let own = Arc::clone(happened);
     network(move |processor| {
         let sleeps = Drops(Arc::clone(&own), "one that sleeps");
@@ -170,7 +170,7 @@ fn with_three(happened: &Log, third: impl FnOnce(&Processor) + Send + 'static) -
 fn a_panic_ends_the_rank_and_unwinds_all_others() {
     let happened = Log::default();
     let mut network = with_three(&happened, |_| std::panic::resume_unwind(Box::new("enough")));
-    assert_eq!(network.run(), Ended::Finished);
+    assert_eq!(network.run(), RunEnd::Finished);
     assert_eq!(network.end_of(Rank(0)), &RankEnd::Panicked("enough".into()));
     assert_eq!(said(&happened), ["one that sleeps", "one that has not begun"]);
 }
@@ -179,7 +179,7 @@ fn a_panic_ends_the_rank_and_unwinds_all_others() {
 fn whoever_is_left_over_ends_with_the_program_or_the_network() {
     let happened = Log::default();
     let mut network = with_three(&happened, |processor| nap(processor, 1));
-    assert_eq!(network.run(), Ended::Finished);
+    assert_eq!(network.run(), RunEnd::Finished);
     assert_eq!(said(&happened), ["one that has not begun", "one that sleeps"]);
 
     let happened = Log::default();
@@ -192,9 +192,9 @@ fn whoever_is_left_over_ends_with_the_program_or_the_network() {
 fn a_crash_unwinds_all() {
     let happened = Rc::new(RefCell::new(0));
     let count = Arc::new(Mutex::new(Vec::new()));
-    let mut setup = Setup::new(Machine::myrinet().unwrap(), 1);
+    let mut setup = Setup::new(MachineModel::myrinet().unwrap(), 1);
     setup.faults.crashes = vec![(Rank(0), Duration::from_micros(50))];
-    let mut network = Network::new(setup).unwrap();
+    let mut network = SimulatedNetwork::new(setup).unwrap();
     let processor = network.link(Rank(0)).clock();
     let (main, own) = (Rc::clone(&happened), Arc::clone(&count));
     network.spawn(
@@ -217,7 +217,7 @@ fn a_crash_unwinds_all() {
             true
         }),
     );
-    assert_eq!(network.run(), Ended::Finished);
+    assert_eq!(network.run(), RunEnd::Finished);
     assert_eq!(network.end_of(Rank(0)), &RankEnd::Crashed);
     assert_eq!(said(&count), ["computes", "waits"], "whoever has the processor is the first");
     assert_eq!(*happened.borrow(), 0);

@@ -1,6 +1,6 @@
 //! Events in words.
 
-use super::{Happened, Trace, What, in_words};
+use super::{FrameEvent, Happened, Trace, in_words};
 use std::time::Duration;
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
@@ -9,18 +9,20 @@ fn events_read_as_sentences() {
     let mut header = Header::new(Tag::Mcast, Rank(1), TreeId::multicast(GroupId::ALL, Rank(0)), 9);
     header.sequence = 17;
     let (frame, head) = (Some((Rank(1), header)), [0; 16]);
-    let happened = Happened { time: 14_200, rank: Rank(3), what: What::Received, frame, head };
+    let happened =
+        Happened { time: 14_200, rank: Rank(3), what: FrameEvent::Received, frame, head };
     assert_eq!(
         happened.to_string(),
         "14.2 us  rank 3 receives a multicast packet of rank 0 from rank 1, number 17"
     );
-    let happened = Happened { what: What::Lost, rank: Rank(1), frame, head, time: 500 };
+    let happened = Happened { what: FrameEvent::Lost, rank: Rank(1), frame, head, time: 500 };
     assert_eq!(
         happened.to_string(),
         "0.5 us  rank 1 transmits, and the network loses, a multicast packet of rank 0 to rank 1, \
          number 17"
     );
-    let crash = Happened { time: 1_000, rank: Rank(2), what: What::Crashed, frame: None, head };
+    let crash =
+        Happened { time: 1_000, rank: Rank(2), what: FrameEvent::Crashed, frame: None, head };
     assert_eq!(crash.to_string(), "1.0 us  rank 2 crashes");
 }
 
@@ -30,7 +32,7 @@ fn the_last_events_are_kept_and_all_are_hashed() {
     let trace = |times: &[u64]| {
         let mut trace = Trace::new(2, 2, None);
         for &time in times {
-            trace.note(time, Rank(1), What::Transmitted, Some((Rank(0), &header)));
+            trace.note(time, Rank(1), FrameEvent::Transmitted, Some((Rank(0), &header)));
         }
         trace
     };

@@ -2,14 +2,14 @@ use super::*;
 use crate::batch::Run;
 
 /// A landing, spare places for it, and a socket that sends to it.
-fn pair() -> (Landing, Vec<Place>, UdpSocket) {
+fn pair() -> (Landing, Vec<DatagramPlace>, UdpSocket) {
     let (to, from) = (socket(), socket());
     from.connect(to.local_addr().unwrap()).unwrap();
     let spare = places(2 * MOST);
     (Landing::new(Arc::new(to)), spare, from)
 }
 
-fn places(count: usize) -> Vec<Place> {
+fn places(count: usize) -> Vec<DatagramPlace> {
     weft_datagram::memory::places(count, batch::MOST_JOINED, 0).unwrap()
 }
 
@@ -20,7 +20,7 @@ fn socket() -> UdpSocket {
 }
 
 /// Looks until `count` datagrams of 100 bytes have come, and returns the first byte of each.
-fn take(landing: &mut Landing, spare: &mut Vec<Place>, count: usize) -> Vec<u8> {
+fn take(landing: &mut Landing, spare: &mut Vec<DatagramPlace>, count: usize) -> Vec<u8> {
     let (mut arrived, mut bytes) = (VecDeque::new(), Vec::new());
     while bytes.len() < count {
         landing.look(spare, &mut arrived);
@@ -85,10 +85,10 @@ fn two_in_a_row_have_the_next_look_ask_for_more() {
     assert_eq!(landing.joining, Joining::Separate);
 }
 
-/// A piece of 100 bytes whose envelope says that it has so many.
+/// A piece of 100 bytes whose envelope says that it has `says`.
 fn piece(says: u32) -> [u8; 100] {
     let envelope = envelope::emit(&Envelope {
-        kind: Kind::PIECE,
+        kind: FrameKind::PIECE,
         job: 1,
         source: weft_wire::Rank(0),
         destination: weft_wire::Rank(1),

@@ -1,8 +1,8 @@
 //! Coalescing of packets into datagrams and system calls, and the fate of datagrams from outsiders.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use weft_datagram::seal::{Keys, Protection, Refused, Secret};
-use weft_link::{Buffer, Link, Part, Payload, Received};
+use weft_datagram::seal::{FrameRefused, Keys, Protection, Secret};
+use weft_link::{Buffer, Link, LinkPart, Payload, Received};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
@@ -190,33 +190,33 @@ fn adversaries_replays_and_changed_datagrams_are_counted_and_dropped() {
     sender.transmit(Rank(1), &control(1), Payload::Empty);
     sender.flush();
     let length = wire.recv(&mut datagram).unwrap();
-    let mut expect = |bytes: &[u8], reason: Refused| {
+    let mut expect = |bytes: &[u8], reason: FrameRefused| {
         let before = receiver.counters().refused.of(reason);
         wire.send_to(bytes, at).unwrap();
         assert_eq!(receiver.receive(), Ok(None), "{reason:?}");
         assert_eq!(receiver.counters().refused.of(reason), before + 1, "{reason:?}");
     };
     let mut random = fastrand::Rng::with_seed(5);
-    expect(b"", Refused::Length);
-    expect(&[b'x'; 3000], Refused::Magic);
-    expect(&datagram[..length - 1], Refused::Length);
+    expect(b"", FrameRefused::Length);
+    expect(&[b'x'; 3000], FrameRefused::Magic);
+    expect(&datagram[..length - 1], FrameRefused::Length);
     for _ in 0..100 {
         let mut forged = datagram;
         random.fill(&mut forged[16..length]);
-        expect(&forged[..length], Refused::Tag);
+        expect(&forged[..length], FrameRefused::Tag);
     }
     wire.send_to(&datagram[..length], at).unwrap();
     assert_eq!(receiver.receive().unwrap().map(|found| found.header), Some(control(1)));
-    let mut expect_after = |reason: Refused| {
+    let mut expect_after = |reason: FrameRefused| {
         wire.send_to(&datagram[..length], at).unwrap();
         assert_eq!(receiver.receive(), Ok(None));
         assert_eq!(receiver.counters().refused.of(reason), 1);
     };
-    expect_after(Refused::Replayed);
+    expect_after(FrameRefused::Replayed);
     other_job.transmit(Rank(1), &control(2), Payload::Empty);
     other_job.flush();
     assert_eq!(receiver.receive(), Ok(None));
-    assert_eq!(receiver.counters().refused.of(Refused::Job), 1);
+    assert_eq!(receiver.counters().refused.of(FrameRefused::Job), 1);
 }
 
 #[test]

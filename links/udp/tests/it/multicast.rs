@@ -1,7 +1,7 @@
 //! Multicasts that leave as one datagram and are copied by the bridge between hosts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use weft_datagram::seal::{Keys, Protection, Refused, Secret};
+use weft_datagram::seal::{FrameRefused, Keys, Protection, Secret};
 use weft_link::{Link, Payload};
 use weft_netns::{Cluster, Host, INTERFACE, Options, available};
 use weft_udp::{Udp, UdpSettings, group_of, join};
@@ -155,14 +155,14 @@ fn a_rank_that_is_not_meant_drops_its_copy_and_forged_ones_open_nothing() {
         }
         panic!("{:?}", link.counters());
     };
-    await_refusal(&mut links[3], Refused::Bystander, 1);
-    assert_eq!(refused(&links[1], Refused::Bystander), 0);
+    await_refusal(&mut links[3], FrameRefused::Bystander, 1);
+    assert_eq!(refused(&links[1], FrameRefused::Bystander), 0);
     let mut heard = [0; 2000];
     let length = adversary.recv(&mut heard).unwrap();
     let to_all = SocketAddr::new(group_of(JOB, cluster.host(0).ipv4()), PORT);
     adversary.send_to(&heard[..length], to_all).unwrap();
-    await_refusal(&mut links[1], Refused::Replayed, 1);
-    await_refusal(&mut links[2], Refused::Replayed, 1);
+    await_refusal(&mut links[1], FrameRefused::Replayed, 1);
+    await_refusal(&mut links[2], FrameRefused::Replayed, 1);
     // The next number, under the tags of the one before; and rank 2's entry under rank 1's name.
     let first = length - 2 * several::ENTRY;
     let mut renumbered = heard;
@@ -173,7 +173,7 @@ fn a_rank_that_is_not_meant_drops_its_copy_and_forged_ones_open_nothing() {
     renamed[first + several::ENTRY + several::NUMBER.start] += 1;
     for (count, forged) in [(1, renumbered), (2, renamed)] {
         adversary.send_to(&forged[..length], to_all).unwrap();
-        await_refusal(&mut links[1], Refused::Tag, count);
+        await_refusal(&mut links[1], FrameRefused::Tag, count);
     }
     // None of it kept the right ones out.
     multicast(&mut links[0], &[1, 2, 3], 2, 8);

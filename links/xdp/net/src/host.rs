@@ -16,8 +16,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 use weft_wire::Rank;
 use weft_xdp::{
-    Attached, Bound, ETHERTYPE, HEADROOM, Interface, Layout, Mode, SharedPlan, XdpError, XdpPort,
-    XdpSizes, group_of, of_place, with_mapped,
+    Attached, Bound, ETHERTYPE, HEADROOM, Interface, Mode, PortLayout, SharedPlan, XdpError,
+    XdpPort, XdpSizes, group_of, of_place, with_mapped,
 };
 
 /// A queue that was just given up stays busy for a moment, and its memory locked.
@@ -121,7 +121,7 @@ impl XdpHost {
         ranks: &[Rank],
         sizes: XdpSizes,
     ) -> Result<Vec<XdpPort>, XdpError> {
-        let layout = Layout::new(&self.interface, ranks.len(), sizes, false)?;
+        let layout = PortLayout::new(&self.interface, ranks.len(), sizes, false)?;
         let seats = (0..).zip(ranks).map(|(place, rank)| (job, *rank, place));
         let ports = self.bind(layout, seats)?.into_ports();
         ports.map_err(|error| self.system("mapping a ring", error))
@@ -135,7 +135,7 @@ impl XdpHost {
     /// [`XdpError`], for instance if there are such sockets already.
     pub fn bind(
         &mut self,
-        layout: Layout,
+        layout: PortLayout,
         seats: impl Iterator<Item = (u32, Rank, u16)>,
     ) -> Result<Bound, XdpError> {
         let memory = self.make_memory(&layout)?;
@@ -164,11 +164,11 @@ impl XdpHost {
     }
 
     /// Memory that cannot shrink, so that whoever maps it can always touch it.
-    fn make_memory(&self, layout: &Layout) -> Result<OwnedFd, XdpError> {
+    fn make_memory(&self, layout: &PortLayout) -> Result<OwnedFd, XdpError> {
         let make = || -> rustix::io::Result<OwnedFd> {
             let bytes = layout.bytes() as u64;
             if getrlimit(Resource::Fsize).current.is_some_and(|most| most < bytes) {
-                // Who exceeds it is killed before anything can be said.
+                // A process that exceeds it is killed before anything can be said.
                 return Err(Errno::FBIG);
             }
             let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
@@ -183,7 +183,7 @@ impl XdpHost {
     /// Has a socket give the kernel memory for frames, and take the queue.
     fn bind_first(
         &self,
-        layout: &Layout,
+        layout: &PortLayout,
         memory: &OwnedFd,
         socket: &OwnedFd,
     ) -> Result<(), XdpError> {
@@ -236,7 +236,7 @@ impl XdpHost {
         bind(socket, &address).map_err(|error| self.system("binding another socket", error.into()))
     }
 
-    fn socket(&self, layout: &Layout, port: u32) -> Result<OwnedFd, XdpError> {
+    fn socket(&self, layout: &PortLayout, port: u32) -> Result<OwnedFd, XdpError> {
         let socket = socket_with(AddressFamily::XDP, SocketType::RAW, SocketFlags::CLOEXEC, None)
             .map_err(|error| self.system("making a socket", error.into()))?;
         sockopt::set_xdp_rx_ring_size(&socket, layout.receive_ring(port))

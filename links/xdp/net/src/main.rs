@@ -1,6 +1,6 @@
-//! `weft-net`: the one program of Weft that has capabilities. Whoever uses AF_XDP starts it and
-//! asks, over the socket that is its standard input, for an interface and sockets on it; it hands
-//! them over and ends. It is told nothing by arguments, environment or files.
+//! `weft-net`: the one program of Weft that has capabilities. A process that uses AF_XDP starts it
+//! and asks, over the socket that is its standard input, for an interface and sockets on it; it
+//! hands them over and ends. It is told nothing by arguments, environment or files.
 
 #![forbid(unsafe_code)]
 

@@ -12,8 +12,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 use weft_datagram::channel::{DESCRIPTORS_MAX, peer, send};
-use weft_xdp::request::{FromNet, Request, ToNet, receive};
-use weft_xdp::{Bound, Interface, Layout, XdpError};
+use weft_xdp::request::{FromNet, SocketRequest, ToNet, receive};
+use weft_xdp::{Bound, Interface, PortLayout, XdpError};
 
 /// Longest time in which a caller says what it wants, and takes what it gets.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -102,11 +102,11 @@ fn answer(question: &[u8]) -> io::Result<Result<Made, FromNet>> {
     })
 }
 
-fn take(request: &Request) -> Result<Made, XdpError> {
+fn take(request: &SocketRequest) -> Result<Made, XdpError> {
     // An Ethernet, so not the loopback, by which one could speak for others on this host.
     let interface = Interface::numbered(request.interface)?;
     let ranks = request.ranks.len();
-    let layout = Layout::new(&interface, ranks, request.sizes, request.greeter.is_some())?;
+    let layout = PortLayout::new(&interface, ranks, request.sizes, request.greeter.is_some())?;
     let mut host = XdpHost::attach(interface, XdpOptions::default())?;
     let bound = host.bind(layout, request.seats())?;
     // Without groups a job goes on all the same: its ranks pass multicasts on.
@@ -114,7 +114,7 @@ fn take(request: &Request) -> Result<Made, XdpError> {
     Ok(Made { host, bound, copied })
 }
 
-fn join(host: &mut XdpHost, request: &Request) -> Result<(), XdpError> {
+fn join(host: &mut XdpHost, request: &SocketRequest) -> Result<(), XdpError> {
     host.join(request.job, request.ranks.len() as u16)?;
     request.greeter.iter().try_for_each(|greeter| host.join(greeter.job, 1))
 }

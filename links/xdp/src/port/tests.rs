@@ -1,6 +1,6 @@
 use super::*;
 
-const LAYOUT: Layout = Layout {
+const LAYOUT: PortLayout = PortLayout {
     ranks: 4,
     sizes: XdpSizes { frames: 16, receive_frames: 8 },
     greeter: true,
@@ -8,7 +8,7 @@ const LAYOUT: Layout = Layout {
 };
 
 /// True if a port with this layout, MTU and index is one that there may be.
-fn is_sound(layout: Layout, mtu: u32, index: u32) -> bool {
+fn is_sound(layout: PortLayout, mtu: u32, index: u32) -> bool {
     let mode = Mode { attached: Attached::Native, zero_copy: false };
     let mac = MacAddress([2; 6]);
     let shared = SharedPlan { layout, mac, mtu, ethertype: 0x88B5, mode };
@@ -23,12 +23,12 @@ fn a_plan_whose_numbers_no_port_has_is_found_out() {
     let huge = XdpSizes { frames: u32::MAX, receive_frames: u32::MAX };
     let none = XdpSizes { frames: 0, ..LAYOUT.sizes };
     for layout in [
-        Layout { ranks: 0, ..LAYOUT },
-        Layout { ranks: u32::MAX, ..LAYOUT },
-        Layout { sizes: huge, ..LAYOUT },
-        Layout { sizes: none, ..LAYOUT },
-        Layout { chunk_bytes: 0, ..LAYOUT },
-        Layout { chunk_bytes: 1 << 31, ..LAYOUT },
+        PortLayout { ranks: 0, ..LAYOUT },
+        PortLayout { ranks: u32::MAX, ..LAYOUT },
+        PortLayout { sizes: huge, ..LAYOUT },
+        PortLayout { sizes: none, ..LAYOUT },
+        PortLayout { chunk_bytes: 0, ..LAYOUT },
+        PortLayout { chunk_bytes: 1 << 31, ..LAYOUT },
     ] {
         assert!(!is_sound(layout, 1500, 0), "{layout:?}");
     }

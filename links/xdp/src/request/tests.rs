@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn good() -> Request {
-    Request {
+fn good() -> SocketRequest {
+    SocketRequest {
         interface: 2,
         job: 7,
         ranks: vec![0, 1, 5],
@@ -25,7 +25,7 @@ fn requests_are_what_they_were() {
 
 #[test]
 fn every_number_of_a_request_has_limits() {
-    let said = |change: fn(&mut Request)| {
+    let said = |change: fn(&mut SocketRequest)| {
         let mut request = good();
         change(&mut request);
         ToNet::parse(&ToNet::Take(request).emit()).unwrap_err().0
@@ -39,9 +39,9 @@ fn every_number_of_a_request_has_limits() {
     assert_eq!(said(|request| request.sizes.frames = 0), "number of frames");
     assert_eq!(said(|request| request.sizes.frames = 8193), "number of frames");
     assert_eq!(said(|request| request.sizes.receive_frames = 0), "number of frames for arrivals");
-    let most = |request: &mut Request| request.sizes.receive_frames = u32::MAX;
+    let most = |request: &mut SocketRequest| request.sizes.receive_frames = u32::MAX;
     assert_eq!(said(most), "number of frames for arrivals");
-    let same = |request: &mut Request| request.greeter = Some(Greeter { job: 7, host: 0 });
+    let same = |request: &mut SocketRequest| request.greeter = Some(Greeter { job: 7, host: 0 });
     assert_eq!(said(same), "number of the greeter");
 }
 

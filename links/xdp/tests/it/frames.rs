@@ -4,8 +4,8 @@
 use crate::common::*;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use weft_datagram::seal::Refused;
-use weft_link::{Link, Part, Payload};
+use weft_datagram::seal::FrameRefused;
+use weft_link::{Link, LinkPart, Payload};
 use weft_net::{Seen, XdpOptions};
 use weft_netns::{Host, INTERFACE, available};
 use weft_wire::Rank;
@@ -252,7 +252,7 @@ fn frames_of_other_jobs_and_of_forgers_go_nowhere() {
         send_control(&mut links, 0, 1, number);
     }
     assert_eq!(links[1].receive(), Ok(None));
-    assert_eq!(links[1].counters().refused.of(Refused::Tag), 10);
+    assert_eq!(links[1].counters().refused.of(FrameRefused::Tag), 10);
     // And here it belongs to another job.
     drop((links.remove(0), hosts.remove(0)));
     let mut other = attach(cluster.host(0), in_driver()).unwrap();

@@ -1,7 +1,7 @@
 //! Multicasts that leave as one frame and are copied by the bridge between hosts.
 
 use crate::common::*;
-use weft_datagram::seal::{Keys, Protection, Refused, Secret};
+use weft_datagram::seal::{FrameRefused, Keys, Protection, Secret};
 use weft_link::{Link, Payload};
 use weft_net::{Seen, XdpHost};
 use weft_netns::{Cluster, Host, Options, available};
@@ -70,7 +70,7 @@ impl Together {
         (0..count).map(next).collect()
     }
 
-    fn await_refusal(&mut self, own: u16, reason: Refused, count: u64) {
+    fn await_refusal(&mut self, own: u16, reason: FrameRefused, count: u64) {
         let link = &mut self.links[usize::from(own)];
         for _ in 0..1_000_000 {
             assert_eq!(link.receive(), Ok(None));
@@ -171,10 +171,10 @@ fn a_rank_that_is_not_meant_drops_its_copy_and_forged_ones_open_nothing() {
     }
     job.links[0].flush();
     (1..3).for_each(|own| assert_eq!(job.numbers(own, 3), [0, 1, 2]));
-    job.await_refusal(3, Refused::Bystander, 3);
+    job.await_refusal(3, FrameRefused::Bystander, 3);
     // The first three numbers have been seen; only then does a tag matter.
     for (adversary, frames, reason, count) in
-        [(4, 3, Refused::Replayed, 3), (5, 5, Refused::Tag, 2)]
+        [(4, 3, FrameRefused::Replayed, 3), (5, 5, FrameRefused::Tag, 2)]
     {
         (0..frames).for_each(|number| job.multicast_over(adversary, &[1, 2], 9 + number, 8));
         job.links[adversary].flush();

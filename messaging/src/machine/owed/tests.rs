@@ -1,5 +1,5 @@
 use super::*;
-use crate::machine::Answer;
+use crate::machine::RequestAnswer;
 use weft_endpoint::Group;
 
 const TO: To = To::Rank(Rank(3));
@@ -11,8 +11,10 @@ fn all(owed: &mut Owed) -> Vec<(To, PacketHeader)> {
 #[test]
 fn packets_leave_in_their_order_and_those_that_could_not_first() {
     let mut owed = Owed::default();
-    let (grant, cancel) =
-        (Answer::Granted.header(1, 7), PacketHeader::of_message(1, Kind::Cancel, 7, 5));
+    let (grant, cancel) = (
+        RequestAnswer::Granted.header(1, 7),
+        PacketHeader::of_message(1, PacketKind::Cancel, 7, 5),
+    );
     owed.push(TO, grant).unwrap();
     owed.push(To::Group(Group::ALL), cancel).unwrap();
     let first = owed.pop().unwrap();
@@ -46,8 +48,8 @@ fn of_one_flow_the_latest_count_waits() {
 fn a_question_waits_once() {
     let mut owed = Owed::default();
     for _ in 0..1000 {
-        owed.push(TO, PacketHeader::about(1, Kind::Probe)).unwrap();
-        owed.push(TO, PacketHeader::of_message(1, Kind::Waiting, 6, 0)).unwrap();
+        owed.push(TO, PacketHeader::about(1, PacketKind::Probe)).unwrap();
+        owed.push(TO, PacketHeader::of_message(1, PacketKind::Waiting, 6, 0)).unwrap();
     }
     assert_eq!(all(&mut owed).len(), 2);
 }
@@ -56,8 +58,8 @@ fn a_question_waits_once() {
 fn who_asks_and_takes_no_answer_is_named() {
     let mut owed = Owed::default();
     let answer = |number: usize| match number < UNFINISHED_LIMIT {
-        true => Answer::Unwanted.header(1, number as u32),
-        false => PacketHeader::about(number as u32, Kind::NoPort),
+        true => RequestAnswer::Unwanted.header(1, number as u32),
+        false => PacketHeader::about(number as u32, PacketKind::NoPort),
     };
     for number in 0..ANSWERS_LIMIT {
         owed.push(TO, answer(number)).unwrap();

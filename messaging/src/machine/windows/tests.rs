@@ -6,7 +6,7 @@ const TO: Rank = Rank(3);
 
 #[test]
 fn a_full_window_closes_and_a_report_opens_it() {
-    let (mut outgoing, mut incoming) = (Outgoing::default(), Incoming::default());
+    let (mut outgoing, mut incoming) = (SendWindows::default(), ReceiveWindows::default());
     for _ in 0..WINDOW {
         assert!(outgoing.claim(TO, WINDOW));
     }
@@ -24,7 +24,7 @@ fn a_full_window_closes_and_a_report_opens_it() {
 
 #[test]
 fn the_slowest_member_stalls_a_multicast() {
-    let mut outgoing = Outgoing::default();
+    let mut outgoing = SendWindows::default();
     let members = &[Rank(1), Rank(2)];
     for _ in 0..WINDOW {
         assert!(outgoing.claim_multicast(Group::ALL, WINDOW, members));
@@ -41,7 +41,7 @@ fn the_slowest_member_stalls_a_multicast() {
 
 #[test]
 fn nobody_can_have_consumed_more_than_was_sent() {
-    let mut outgoing = Outgoing::default();
+    let mut outgoing = SendWindows::default();
     for _ in 0..10 {
         assert!(outgoing.claim(TO, WINDOW));
     }
@@ -56,7 +56,7 @@ fn nobody_can_have_consumed_more_than_was_sent() {
 
 #[test]
 fn counters_wrap() {
-    let (mut outgoing, mut incoming) = (Outgoing::default(), Incoming::default());
+    let (mut outgoing, mut incoming) = (SendWindows::default(), ReceiveWindows::default());
     *outgoing.unicast.entry(TO) = Sent { sent: u32::MAX - 5, consumed: u32::MAX - 5 };
     *incoming.unicast.entry(TO) = Consumed { consumed: u32::MAX - 5, reported: u32::MAX - 5 };
     for _ in 0..10 * WINDOW {
@@ -69,7 +69,7 @@ fn counters_wrap() {
 
 #[test]
 fn an_overdraft_is_paid_back_first() {
-    let mut outgoing = Outgoing::default();
+    let mut outgoing = SendWindows::default();
     for _ in 0..WINDOW {
         assert!(outgoing.claim(TO, WINDOW));
     }
@@ -83,9 +83,9 @@ fn an_overdraft_is_paid_back_first() {
 #[test]
 fn who_is_stalled_itself_takes_what_was_sent_for_consumed() {
     for flow in [None, Some(Group::ALL)] {
-        let (mut outgoing, mut incoming) = (Outgoing::default(), Incoming::default());
+        let (mut outgoing, mut incoming) = (SendWindows::default(), ReceiveWindows::default());
         let members = &[TO];
-        let claim = |outgoing: &mut Outgoing| match flow {
+        let claim = |outgoing: &mut SendWindows| match flow {
             None => outgoing.claim(TO, WINDOW),
             Some(group) => outgoing.claim_multicast(group, WINDOW, members),
         };
@@ -110,7 +110,7 @@ fn who_is_stalled_itself_takes_what_was_sent_for_consumed() {
 
 #[test]
 fn a_complaint_that_cannot_be_true_changes_nothing() {
-    let mut incoming = Incoming::default();
+    let mut incoming = ReceiveWindows::default();
     assert_eq!(incoming.advance(Rank(0), None, u32::MAX), None);
     assert_eq!(incoming.advance(Rank(0), None, STALE_PACKETS + 1), None);
     assert_eq!(incoming.advance(Rank(0), None, 0), None);

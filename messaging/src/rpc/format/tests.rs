@@ -1,4 +1,4 @@
-use super::{CallHeader, CallNumber, Kind};
+use super::{CallHeader, CallKind, CallNumber};
 use proptest::prelude::*;
 
 proptest! {
@@ -14,7 +14,7 @@ proptest! {
     fn numbers_are_their_parts(slot in 0u32..1 << 24, generation: u32) {
         let number = CallNumber::new(slot, generation).unwrap();
         prop_assert_eq!((number.slot(), number.generation()), (slot, generation));
-        let header = CallHeader { kind: Kind::NoReply, number };
+        let header = CallHeader { kind: CallKind::NoReply, number };
         prop_assert_eq!(CallHeader::parse(header.emit()), Some(header));
     }
 }

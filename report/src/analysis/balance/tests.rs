@@ -4,7 +4,7 @@ use super::*;
 use crate::analysis::Analysis;
 use crate::analysis::tests::traces::any_trace;
 use proptest::prelude::*;
-use weft_trace::{Builder, Named, What};
+use weft_trace::{Builder, NamedThing, What};
 
 #[test]
 fn the_most_loaded_rank_is_named() {
@@ -26,7 +26,7 @@ fn spans_say_who_spends_most_in_them() {
     let mut of = Builder::new("", 2);
     for rank in 0..2 {
         of = of
-            .named(rank, Named::Span, 5, "solve")
+            .named(rank, NamedThing::Span, 5, "solve")
             .event(rank, 0, What::SpanBegins(5))
             .event(rank, 100 + 50 * u64::from(rank), What::SpanEnds(5))
             .event(rank, 200, What::Interrupted);

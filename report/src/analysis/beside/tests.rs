@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Analysis;
-use weft_trace::{Builder, Named};
+use weft_trace::{Builder, NamedThing};
 use weft_wire::Rank;
 
 /// Run of two ranks with a handler that waits, one with a thread of its own, two broadcasts of an
@@ -10,10 +10,10 @@ use weft_wire::Rank;
 pub(crate) fn busy_run() -> Trace {
     let delivered = |number| What::Delivered { order: 9, number, from: Rank(number as u16) };
     Builder::new("x", 2)
-        .named(1, Named::Port, 3, "rows")
-        .named(1, Named::Port, 4, "files")
-        .named(0, Named::Order, 9, "moves")
-        .named(1, Named::Order, 9, "moves")
+        .named(1, NamedThing::Port, 3, "rows")
+        .named(1, NamedThing::Port, 4, "files")
+        .named(0, NamedThing::Order, 9, "moves")
+        .named(1, NamedThing::Order, 9, "moves")
         .event(0, 0, What::Submitted { order: 9, number: 0 })
         .event(0, 100, delivered(0))
         .event(0, 200, What::Put { to: Rank(1), bytes: 4096 })

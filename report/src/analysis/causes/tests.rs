@@ -1,7 +1,7 @@
 //! Tests of causes: each is found where it is, and nowhere else.
 
 use crate::analysis::Analysis;
-use weft_trace::{Builder, Event, Named, PacketEvent, Trace, What};
+use weft_trace::{Builder, Event, NamedThing, PacketEvent, Trace, What};
 
 fn verdict(of: Builder) -> String {
     verdict_of(&of.trace())
@@ -79,7 +79,7 @@ fn packets_that_nobody_takes_are_a_late_receiver_too() {
 /// Ranks that miss region 0 so many times each, for 900 of 1,000 ns.
 fn misses(ranks: u16, times: u64) -> Builder {
     (0..ranks).fold(Builder::new("", 3), |of, rank| {
-        let of = of.named(rank, Named::Span, 1, "write miss of region 0 of rank 0");
+        let of = of.named(rank, NamedThing::Span, 1, "write miss of region 0 of rank 0");
         (0..times).fold(of, |of, number| {
             let now = 1000 * number;
             let of = of.event(rank, now, What::SpanBegins(1));

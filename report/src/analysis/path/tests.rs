@@ -4,7 +4,7 @@ use super::*;
 use crate::analysis::Analysis;
 use crate::analysis::tests::traces::any_trace;
 use proptest::prelude::*;
-use weft_trace::{Builder, Named, Trace, What};
+use weft_trace::{Builder, NamedThing, Trace, What};
 
 fn path(trace: &Trace) -> Path {
     Analysis::new(trace).findings.critical_path
@@ -18,7 +18,7 @@ fn steps(path: &Path) -> Vec<(On, u32, u64, u64)> {
 /// Rank 0 computes for long in a span and sends; rank 1 waits for it, and ends the run.
 fn late_sender() -> Builder {
     Builder::new("", 2)
-        .named(0, Named::Span, 1, "solve")
+        .named(0, NamedThing::Span, 1, "solve")
         .event(0, 0, What::SpanBegins(1))
         .event(1, 0, What::SpanBegins(2))
         .event(1, 100, What::WaitBegins)

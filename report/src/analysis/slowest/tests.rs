@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::analysis::Analysis;
-use weft_trace::{Builder, Named, What};
+use weft_trace::{Builder, NamedThing, What};
 
 #[test]
 fn a_slow_wait_says_what_the_other_did_meanwhile() {
     let trace = Builder::new("", 3)
-        .named(0, Named::Span, 1, "solve")
+        .named(0, NamedThing::Span, 1, "solve")
         .event(0, 0, What::SpanBegins(1))
         .event(0, 700, What::SpanEnds(1))
         .wait(0, 710, 790, Some("a message on port 'go'"))

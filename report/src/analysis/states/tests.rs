@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::tests::traces::{any_trace, times};
 use proptest::prelude::*;
-use weft_trace::{Builder, Named, Trace};
+use weft_trace::{Builder, NamedThing, Trace};
 
 fn lives(trace: &Trace) -> (Vec<Life>, Names) {
     let (times, mut names) = (times(trace), Names::default());
@@ -65,7 +65,7 @@ fn a_wait_that_ends_without_waking_ends_its_sleep() {
 #[test]
 fn of_a_span_within_a_span_of_its_name_time_counts_once() {
     let trace = Builder::new("", 1)
-        .named(0, Named::Span, 1, "solve")
+        .named(0, NamedThing::Span, 1, "solve")
         .event(0, 0, What::SpanBegins(1))
         .event(0, 10, What::SpanBegins(1))
         .event(0, 20, What::SpanEnds(1))
@@ -117,7 +117,7 @@ proptest! {
             prop_assert_eq!(life.in_states().iter().sum::<u64>(), life.end - life.begin);
             let idle: u64 = life.waits.iter().map(|wait| wait.idle).sum();
             let states = life.in_states();
-            prop_assert!(idle <= states[State::Waiting as usize] + states[State::Asleep as usize]);
+            prop_assert!(idle <= states[RankState::Waiting as usize] + states[RankState::Asleep as usize]);
             prop_assert!(life.pieces.is_sorted_by(|a, b| a.start < b.start));
             for wait in &life.waits {
                 prop_assert!(wait.begin <= wait.end && wait.asleep <= wait.idle);

@@ -3,7 +3,7 @@
 use crate::analysis::clocks::Clocks;
 use crate::analysis::times::Times;
 use proptest::prelude::*;
-use weft_trace::{Event, Named, PacketEvent, RankTrace, Run, TEXT_BYTES, Trace, What};
+use weft_trace::{Event, NamedThing, PacketEvent, RankTrace, Run, TEXT_BYTES, Trace, What};
 use weft_wire::{GroupId, Protocol, Rank, Tag};
 
 /// A data packet of rank 0.
@@ -48,8 +48,11 @@ fn any_rank() -> impl Strategy<Value = RankTrace> {
             let events = events.into_iter().map(|(time, what)| Event { time, what }).collect();
             let lost = if is_lossy { gaps.len() as u64 } else { 0 };
             let gaps = if is_lossy { gaps } else { Default::default() };
-            let names =
-                [((Named::Span, 1), "</script>".into()), ((Named::Port, 2), "port".into())].into();
+            let names = [
+                ((NamedThing::Span, 1), "</script>".into()),
+                ((NamedThing::Port, 2), "port".into()),
+            ]
+            .into();
             RankTrace { events, lost, gaps, names, waits }
         },
     )

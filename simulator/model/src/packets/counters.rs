@@ -12,7 +12,7 @@ use weft_wire::Rank;
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Counters {
     variables: BTreeMap<(Rank, u16), Variable>,
-    asked: BTreeMap<Rank, Asked>,
+    asked: BTreeMap<Rank, Outstanding>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -28,7 +28,7 @@ struct Variable {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Asked {
+struct Outstanding {
     home: Rank,
     variable: u16,
     amount: u64,
@@ -41,7 +41,7 @@ impl Counters {
         assert!(amount > 0, "additions are told apart by what they add");
         let counter = self.variables.entry((home, variable)).or_default();
         counter.total += amount;
-        let asked = Asked { home, variable, amount, after: counter.last };
+        let asked = Outstanding { home, variable, amount, after: counter.last };
         let before = self.asked.insert(by, asked);
         assert!(before.is_none(), "rank {by} has a fetch-and-add outstanding");
     }
@@ -50,7 +50,7 @@ impl Counters {
         let Some(asked) = self.asked.remove(&by) else {
             return Err(Disagreement::Unasked { by, value });
         };
-        let Asked { home, variable, amount, after } = asked;
+        let Outstanding { home, variable, amount, after } = asked;
         let counter = self.variables.entry((home, variable)).or_default();
         if value < after || !counter.take(value, amount) {
             return Err(Disagreement::Fetched { by, home, variable, value });
@@ -63,8 +63,8 @@ impl Counters {
     }
 
     pub fn missing(&self) -> impl Iterator<Item = Missing> + '_ {
-        let missing = |(&by, asked): (&Rank, &Asked)| {
-            let Asked { home, variable, .. } = *asked;
+        let missing = |(&by, asked): (&Rank, &Outstanding)| {
+            let Outstanding { home, variable, .. } = *asked;
             Missing::Answer { by, home, variable }
         };
         self.asked.iter().map(missing)

@@ -14,7 +14,7 @@ fn field() -> impl Strategy<Value = Field> {
 }
 
 fn pattern() -> impl Strategy<Value = Pattern> {
-    let kind = (0..Kind::ALL.len()).prop_map(|index| Pattern::Formal(Kind::ALL[index]));
+    let kind = (0..FieldKind::ALL.len()).prop_map(|index| Pattern::Formal(FieldKind::ALL[index]));
     prop_oneof![field().prop_map(Pattern::Actual), kind]
 }
 
@@ -94,15 +94,15 @@ fn answers_are_read_as_they_were_written() {
 
 #[test]
 fn values_that_there_are_not_are_refused() {
-    let tuple = |kind: Kind, value: &[u8]| Reader(&[&[1, kind as u8], value].concat()).tuple();
-    assert_eq!(tuple(Kind::Bool, &[1]), Some(vec![Field::Bool(true)]));
-    assert_eq!(tuple(Kind::Bool, &[2]), None);
-    assert_eq!(tuple(Kind::Char, &0xd800_u32.to_le_bytes()), None);
-    assert_eq!(tuple(Kind::Text, &[1, 0, 0, 0, 0xff]), None);
-    assert_eq!(tuple(Kind::Bytes, &[1, 0, 0, 0, 0xff]), Some(vec![Field::Bytes(vec![0xff])]));
-    assert_eq!(tuple(Kind::Bytes, &[0xff; 4]), None, "four gigabytes that are not there");
+    let tuple = |kind: FieldKind, value: &[u8]| Reader(&[&[1, kind as u8], value].concat()).tuple();
+    assert_eq!(tuple(FieldKind::Bool, &[1]), Some(vec![Field::Bool(true)]));
+    assert_eq!(tuple(FieldKind::Bool, &[2]), None);
+    assert_eq!(tuple(FieldKind::Char, &0xd800_u32.to_le_bytes()), None);
+    assert_eq!(tuple(FieldKind::Text, &[1, 0, 0, 0, 0xff]), None);
+    assert_eq!(tuple(FieldKind::Bytes, &[1, 0, 0, 0, 0xff]), Some(vec![Field::Bytes(vec![0xff])]));
+    assert_eq!(tuple(FieldKind::Bytes, &[0xff; 4]), None, "four gigabytes that are not there");
     assert_eq!(Reader(&[1, 0]).tuple(), None, "no kind");
-    assert_eq!(Reader(&[1, Kind::I64 as u8 | FORMAL]).tuple(), None, "a formal in a tuple");
+    assert_eq!(Reader(&[1, FieldKind::I64 as u8 | FORMAL]).tuple(), None, "a formal in a tuple");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn more_fields_than_a_byte_counts_do_not_travel() {
     let many = vec![Field::Bool(true); FIELDS_MAX + 1];
     assert_eq!(check_fields(many.len(), many.iter()), Err(Error::ManyFields(256)));
     assert_eq!(check_fields(FIELDS_MAX, many[1..].iter()), Ok(()));
-    let many = vec![Pattern::Formal(Kind::Bool); FIELDS_MAX + 1];
+    let many = vec![Pattern::Formal(FieldKind::Bool); FIELDS_MAX + 1];
     assert_eq!(check_patterns(&many), Err(Error::ManyFields(256)));
     assert_eq!(check_patterns(&many[1..]), Ok(()));
 }

@@ -27,13 +27,13 @@ fn a_template_has_the_home_of_what_matches_unless_it_begins_with_a_formal() {
     for homes in [1, 2, 3, 64] {
         for n in 0..100 {
             let tuple = [Field::U64(n), Field::Bool(true)];
-            let template = [Pattern::Actual(Field::U64(n)), Pattern::Formal(Kind::Bool)];
+            let template = [Pattern::Actual(Field::U64(n)), Pattern::Formal(FieldKind::Bool)];
             let home = Key::of_tuple(&tuple).home(tuple.iter().map(Field::kind), homes);
             let key = Key::of_template(&template).unwrap();
             assert_eq!(key.home(template.iter().map(Pattern::kind), homes), home);
         }
     }
-    assert_eq!(Key::of_template(&[Pattern::Formal(Kind::U64)]), None);
+    assert_eq!(Key::of_template(&[Pattern::Formal(FieldKind::U64)]), None);
     assert_eq!(Key::of_template(&[]), Some(Key::of_tuple(&[])));
 }
 
@@ -41,10 +41,11 @@ fn a_template_has_the_home_of_what_matches_unless_it_begins_with_a_formal() {
 fn first_values_and_types_spread_over_the_homes() {
     let mut homes = [0_u32; 8];
     for n in 0..8000 {
-        homes[Key::of_tuple(&[Field::U64(n)]).home([Kind::U64].into_iter(), 8)] += 1;
+        homes[Key::of_tuple(&[Field::U64(n)]).home([FieldKind::U64].into_iter(), 8)] += 1;
     }
     assert!(homes.iter().all(|count| (800..1200).contains(count)), "{homes:?}");
-    let by_type = Kind::ALL
-        .map(|kind| Key::of_tuple(&[Field::U64(0)]).home([Kind::U64, kind].into_iter(), 1 << 20));
+    let by_type = FieldKind::ALL.map(|kind| {
+        Key::of_tuple(&[Field::U64(0)]).home([FieldKind::U64, kind].into_iter(), 1 << 20)
+    });
     assert!(by_type.iter().any(|home| *home != by_type[0]));
 }

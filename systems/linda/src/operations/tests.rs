@@ -1,5 +1,5 @@
 use super::*;
-use crate::field::Kind;
+use crate::field::FieldKind;
 use crate::want::Want;
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ fn tuple(n: u64) -> Vec<u8> {
 
 fn formal() -> Vec<u8> {
     let mut bytes = Vec::new();
-    emit_template(&[Pattern::Formal(Kind::U64)], &mut bytes);
+    emit_template(&[Pattern::Formal(FieldKind::U64)], &mut bytes);
     bytes
 }
 
@@ -88,7 +88,7 @@ fn a_captured_shard_is_restored() {
     }
     run(&mut shard, OUT, &[0]);
     run(&mut shard, INP, &[0]);
-    run(&mut shard, OUT, &[2, Kind::Bool as u8, 1, Kind::Char as u8, 65, 0, 0, 0]);
+    run(&mut shard, OUT, &[2, FieldKind::Bool as u8, 1, FieldKind::Char as u8, 65, 0, 0, 0]);
     run(&mut shard, WANT, &want(&formal()));
     run(&mut shard, HINT, &want(&[9, 0]));
     assert_eq!((shard.classes.len(), shard.count(), shard.wants.len()), (3, 4, 1));

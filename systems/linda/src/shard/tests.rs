@@ -5,11 +5,11 @@ fn point(name: &str, x: i64) -> Vec<Field> {
 }
 
 fn named(name: &str) -> Vec<Pattern> {
-    vec![Pattern::Actual(Field::Text(name.into())), Pattern::Formal(Kind::I64)]
+    vec![Pattern::Actual(Field::Text(name.into())), Pattern::Formal(FieldKind::I64)]
 }
 
 fn any_point() -> Vec<Pattern> {
-    vec![Pattern::Formal(Kind::Text), Pattern::Formal(Kind::I64)]
+    vec![Pattern::Formal(FieldKind::Text), Pattern::Formal(FieldKind::I64)]
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn tuples_that_are_no_numbers_are_kept_apart_and_zeros_together() {
     assert_eq!(shard.take(&actual(f64::NAN)), None);
     assert_eq!(shard.take(&actual(-0.0)), Some(float(0.0)));
     assert_eq!(shard.take(&actual(0.0)), Some(float(-0.0)));
-    let Some([Field::F64(left)]) = shard.read(&[Pattern::Formal(Kind::F64)]) else { panic!() };
+    let Some([Field::F64(left)]) = shard.read(&[Pattern::Formal(FieldKind::F64)]) else { panic!() };
     assert!(left.is_nan());
 }
 
@@ -77,7 +77,7 @@ fn who_puts_a_tuple_hears_of_all_that_want_it() {
         shard.wants.insert(want, (any_point(), Wanted::default()));
         want
     });
-    shard.wants.insert(third, (vec![Pattern::Formal(Kind::Text)], Wanted::default()));
+    shard.wants.insert(third, (vec![Pattern::Formal(FieldKind::Text)], Wanted::default()));
     assert_eq!(shard.put(point("a", 1)), [first, second]);
     assert_eq!(shard.put(vec![Field::Text("a".into())]), [third]);
     shard.wants.remove(&first);

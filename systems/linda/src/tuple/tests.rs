@@ -29,7 +29,7 @@ fn a_template_says_what_it_finds() {
     let template = ("point", any::<i64>(), &b"raw"[..]);
     let patterns = vec![
         Pattern::Actual(Field::Text("point".into())),
-        Pattern::Formal(Kind::I64),
+        Pattern::Formal(FieldKind::I64),
         Pattern::Actual(Field::Bytes(b"raw".into())),
     ];
     assert_eq!(template.into_patterns(), patterns);

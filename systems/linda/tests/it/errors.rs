@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use weft_endpoint::Rank;
-use weft_linda::{Error, FIELDS_MAX, Field, Kind, Pattern, Shard, Space, any};
+use weft_linda::{Error, FIELDS_MAX, Field, FieldKind, Pattern, Shard, Space, any};
 
 #[test]
 fn a_name_is_taken_once_and_ranks_are_checked() {
@@ -33,7 +33,7 @@ fn what_is_too_long_is_refused_before_it_leaves() {
     run(2, |member| {
         let space = &member.space;
         let fields = vec![Field::U64(1); FIELDS_MAX + 1];
-        let patterns = vec![Pattern::Formal(Kind::U64); FIELDS_MAX + 1];
+        let patterns = vec![Pattern::Formal(FieldKind::U64); FIELDS_MAX + 1];
         let error = Error::ManyFields(256);
         assert_eq!(error.to_string(), "a tuple or template has 256 fields, 255 are the most");
         assert_eq!(space.out(fields.clone()), Err(error.clone()));

@@ -1,26 +1,26 @@
 //! The rules of matching: all small tuples against all small templates.
 
 use crate::common::*;
-use weft_linda::{Field, Kind, Pattern, any};
+use weft_linda::{Field, FieldKind, Pattern, any};
 
 /// Values of a small world, as numbers: three types, of which two have two values.
 const VALUES: [(&str, u8); 5] = [("i64", 0), ("i64", 1), ("u64", 0), ("text", 0), ("text", 1)];
 
 /// A part of a template of that world: a value, or any of a type.
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum TestPart {
     Value(&'static str, u8),
     Any(&'static str),
 }
 
 /// The rules once more, in this world.
-fn is_match(template: &[Part], tuple: &[(&str, u8)]) -> bool {
+fn is_match(template: &[TestPart], tuple: &[(&str, u8)]) -> bool {
     if template.len() != tuple.len() {
         return false;
     }
     template.iter().zip(tuple).all(|(part, field)| match part {
-        Part::Value(kind, value) => kind == &field.0 && value == &field.1,
-        Part::Any(kind) => kind == &field.0,
+        TestPart::Value(kind, value) => kind == &field.0 && value == &field.1,
+        TestPart::Any(kind) => kind == &field.0,
     })
 }
 
@@ -32,12 +32,12 @@ fn field(&(kind, value): &(&str, u8)) -> Field {
     }
 }
 
-fn pattern(part: &Part) -> Pattern {
+fn pattern(part: &TestPart) -> Pattern {
     match part {
-        Part::Value(kind, value) => Pattern::Actual(field(&(kind, *value))),
-        Part::Any("i64") => Pattern::Formal(Kind::I64),
-        Part::Any("u64") => Pattern::Formal(Kind::U64),
-        Part::Any(_) => Pattern::Formal(Kind::Text),
+        TestPart::Value(kind, value) => Pattern::Actual(field(&(kind, *value))),
+        TestPart::Any("i64") => Pattern::Formal(FieldKind::I64),
+        TestPart::Any("u64") => Pattern::Formal(FieldKind::U64),
+        TestPart::Any(_) => Pattern::Formal(FieldKind::Text),
     }
 }
 
@@ -60,8 +60,8 @@ fn sequences<T: Copy>(of: &[T]) -> Vec<Vec<T>> {
 #[test]
 fn every_template_finds_the_tuples_that_match_and_no_others() {
     let tuples = sequences(&VALUES);
-    let actuals = VALUES.map(|(kind, value)| Part::Value(kind, value));
-    let parts = [&actuals[..], &["i64", "u64", "text"].map(Part::Any)].concat();
+    let actuals = VALUES.map(|(kind, value)| TestPart::Value(kind, value));
+    let parts = [&actuals[..], &["i64", "u64", "text"].map(TestPart::Any)].concat();
     let templates = sequences(&parts);
     assert_eq!((tuples.len(), templates.len()), (156, 585));
     let found = run(3, |member| {

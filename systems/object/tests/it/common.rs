@@ -52,7 +52,7 @@ pub fn run_with<T: Send>(
     })
 }
 
-/// Everywhere, at the first rank, and at the last of so many.
+/// Everywhere, at the first rank, and at the last of `ranks`.
 pub fn placements(ranks: u16) -> [Placement; 3] {
     [Placement::Replicated, Placement::Single(Rank(0)), Placement::Single(Rank(ranks - 1))]
 }

@@ -137,8 +137,8 @@ pub fn estimate_accesses(
     }
 }
 
-/// Sum over the variables of an object type. What parameters share is counted where it is
-/// declared.
+/// Sum over the variables of an object type. Variables that parameters share are counted where
+/// they are declared.
 pub fn accesses_of_type(variables: &[VariableFacts], types: &Types, of: TypeId) -> Accesses {
     let mut sum = Accesses::default();
     for variable in variables {

@@ -184,7 +184,7 @@ pub struct RoutineFacts {
 pub struct AlternativeFacts {
     /// The guard's condition; none if the operation has no guards.
     pub condition: Option<Expression>,
-    /// Effect of the statements on the object. What cannot be told is a write.
+    /// Effect of the statements on the object. An effect that cannot be told is a write.
     pub effect: Effect,
 }
 

@@ -265,7 +265,7 @@ impl<'t> Symbols<'t> {
     }
 
     /// Counts a definition that is being resolved; `false` if there are too many on the way, which
-    /// is reported. Whoever gets `true` counts it off again.
+    /// is reported. A caller that gets `true` counts it off again.
     pub fn enter_definition(&mut self, name: &Name) -> bool {
         if self.resolving >= LONGEST_CHAIN {
             let message = format!("more than {LONGEST_CHAIN} definitions depend on each other");

@@ -1,6 +1,6 @@
 //! Directory of a region at its home: who has copies, who asked for one.
 
-use super::message::{Kind, Message, Version};
+use super::message::{Message, MessageKind, Version};
 use super::planted::Rules;
 use super::ranks::Ranks;
 use super::router::Router;
@@ -9,7 +9,7 @@ use super::{Actions, Breach};
 use std::collections::VecDeque;
 use weft_endpoint::Rank;
 
-/// Usage pattern of a region. Whatever it says, programs see the same memory.
+/// Usage pattern of a region. With any of them programs see the same memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Hint {
     /// Writers drop the copies of readers, who ask again: the protocol of CRL.
@@ -42,7 +42,7 @@ impl Default for Policy {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Request {
     from: Rank,
-    kind: Kind,
+    kind: MessageKind,
     version: Version,
 }
 
@@ -126,7 +126,7 @@ impl Directory {
         router: &mut Router<'_, impl Actions>,
     ) -> Result<(), Breach> {
         let request = Request { from, kind: message.kind, version: message.version };
-        if message.kind == Kind::Acknowledge && message.version.is_before(self.version) {
+        if message.kind == MessageKind::Acknowledge && message.version.is_before(self.version) {
             // The node has said so already, by asking for another copy.
             return Ok(());
         }
@@ -158,8 +158,10 @@ impl Directory {
     fn fits(&self, request: &Request) -> bool {
         let reads = self.current.is_some_and(|current| self.event_of(current) == Event::Read);
         match (reads, self.early.len()) {
-            (false, 0) => request.kind == Kind::Return && request.version == self.version.next(),
-            (true, 0) | (false, 1) => request.kind <= Kind::Delete,
+            (false, 0) => {
+                request.kind == MessageKind::Return && request.version == self.version.next()
+            }
+            (true, 0) | (false, 1) => request.kind <= MessageKind::Delete,
             _ => false,
         }
     }
@@ -176,14 +178,14 @@ impl Directory {
     ) -> Result<(), Breach> {
         let Request { from, kind, version } = request;
         let event = match kind {
-            Kind::Read | Kind::Write | Kind::Upgrade | Kind::Delete => {
+            MessageKind::Read | MessageKind::Write | MessageKind::Upgrade | MessageKind::Delete => {
                 return self.asked(request, rules, router);
             }
-            Kind::Acknowledge => return self.acknowledged(from, version, rules, router),
-            Kind::Return => Event::Returned,
-            Kind::Keep => Event::Kept,
-            Kind::HandShared => Event::HandedShared,
-            Kind::HandExclusive => Event::HandedExclusive,
+            MessageKind::Acknowledge => return self.acknowledged(from, version, rules, router),
+            MessageKind::Return => Event::Returned,
+            MessageKind::Keep => Event::Kept,
+            MessageKind::HandShared => Event::HandedShared,
+            MessageKind::HandExclusive => Event::HandedExclusive,
             _ => return Err(Breach::Unexpected { kind }),
         };
         let is_owners = self.owner == Some(from) && version == self.version;
@@ -195,12 +197,12 @@ impl Directory {
     }
 
     /// True if the owner may say so, after what it was told last.
-    fn is_answer(&self, kind: Kind) -> bool {
+    fn is_answer(&self, kind: MessageKind) -> bool {
         let reads = self.current.is_none_or(|request| self.event_of(request) == Event::Read);
         match kind {
-            Kind::Keep => reads,
-            Kind::HandShared => reads && self.party(self.current) != self.home,
-            Kind::HandExclusive => !reads && self.party(self.current) != self.home,
+            MessageKind::Keep => reads,
+            MessageKind::HandShared => reads && self.party(self.current) != self.home,
+            MessageKind::HandExclusive => !reads && self.party(self.current) != self.home,
             _ => true,
         }
     }
@@ -218,7 +220,7 @@ impl Directory {
         }
         self.subscribers.remove(from);
         // Who asks for a copy has none any more.
-        let gone = kind != Kind::Upgrade && self.readers.remove(from);
+        let gone = kind != MessageKind::Upgrade && self.readers.remove(from);
         let last = gone && self.pending.remove(from) && self.pending.is_empty();
         if !self.serve(request, rules, router) {
             return Err(Breach::Unexpected { kind });
@@ -236,7 +238,7 @@ impl Directory {
         rules: &Rules,
         router: &mut Router<'_, impl Actions>,
     ) -> Result<(), Breach> {
-        let unexpected = Err(Breach::Unexpected { kind: Kind::Acknowledge });
+        let unexpected = Err(Breach::Unexpected { kind: MessageKind::Acknowledge });
         if version != self.version || !self.pending.remove(from) {
             return unexpected;
         }
@@ -265,14 +267,14 @@ impl Directory {
     }
 
     fn event_of(&self, Request { from, kind, .. }: Request) -> Event {
-        let reads = kind == Kind::Read && self.policy.hint != Hint::Migratory;
+        let reads = kind == MessageKind::Read && self.policy.hint != Hint::Migratory;
         if reads {
             Event::Read
         } else if self.readers.iter().any(|reader| reader != from) {
             Event::Contended
-        } else if kind == Kind::Delete {
+        } else if kind == MessageKind::Delete {
             Event::Delete
-        } else if kind == Kind::Upgrade && self.readers.contains(from) {
+        } else if kind == MessageKind::Upgrade && self.readers.contains(from) {
             Event::Upgrade
         } else {
             Event::Write
@@ -311,16 +313,20 @@ impl Directory {
                 self.owner = Some(from);
                 self.version = self.version.next();
             }
-            (Step::SendShared, Some(to)) => router.send(to.from, Kind::DataShared, self.version),
-            (Step::SendExclusive, Some(to)) => self.grant(to, Kind::DataExclusive, rules, router),
-            (Step::SendUpgrade, Some(to)) => self.grant(to, Kind::Upgraded, rules, router),
-            (Step::SendGone, Some(to)) => router.send(to.from, Kind::Gone, self.version),
+            (Step::SendShared, Some(to)) => {
+                router.send(to.from, MessageKind::DataShared, self.version)
+            }
+            (Step::SendExclusive, Some(to)) => {
+                self.grant(to, MessageKind::DataExclusive, rules, router)
+            }
+            (Step::SendUpgrade, Some(to)) => self.grant(to, MessageKind::Upgraded, rules, router),
+            (Step::SendGone, Some(to)) => router.send(to.from, MessageKind::Gone, self.version),
             (Step::Begin, _) => self.current = request,
             (Step::Queue, _) => self.queue.extend(request),
             (Step::Hold, _) => self.early.extend(request),
             (Step::InvalidateReaders, Some(Request { from, .. })) => self.invalidate(from, router),
-            (Step::FetchShared, _) => self.fetch(Kind::FetchShared, request, router),
-            (Step::FetchExclusive, _) => self.fetch(Kind::FetchExclusive, request, router),
+            (Step::FetchShared, _) => self.fetch(MessageKind::FetchShared, request, router),
+            (Step::FetchExclusive, _) => self.fetch(MessageKind::FetchExclusive, request, router),
             (Step::Demote, _) => self.readers.extend(self.owner.take()),
             (Step::Reclaim, _) => {
                 self.owner = None;
@@ -342,7 +348,7 @@ impl Directory {
     fn grant(
         &mut self,
         to: Request,
-        kind: Kind,
+        kind: MessageKind,
         rules: &Rules,
         router: &mut Router<'_, impl Actions>,
     ) {
@@ -358,10 +364,15 @@ impl Directory {
         if self.policy.hint == Hint::Update {
             self.subscribers.extend(self.pending.iter());
         }
-        router.multicast(self.pending.iter().collect(), Kind::Invalidate, self.version);
+        router.multicast(self.pending.iter().collect(), MessageKind::Invalidate, self.version);
     }
 
-    fn fetch(&self, kind: Kind, request: Option<Request>, router: &mut Router<'_, impl Actions>) {
+    fn fetch(
+        &self,
+        kind: MessageKind,
+        request: Option<Request>,
+        router: &mut Router<'_, impl Actions>,
+    ) {
         if let Some(owner) = self.owner {
             router.send_about(owner, kind, self.version, self.party(request));
         }
@@ -369,7 +380,7 @@ impl Directory {
 
     /// Rank to which the owner is to send its copy, to serve `request`.
     fn party(&self, request: Option<Request>) -> Rank {
-        let wants_copy = request.filter(|request| request.kind != Kind::Delete);
+        let wants_copy = request.filter(|request| request.kind != MessageKind::Delete);
         wants_copy.filter(|_| self.policy.three_party).map_or(self.home, |to| to.from)
     }
 
@@ -377,6 +388,6 @@ impl Directory {
     fn update(&mut self, router: &mut Router<'_, impl Actions>) {
         let to = std::mem::take(&mut self.subscribers);
         self.readers.extend(to.iter());
-        router.multicast(to.iter().collect(), Kind::Update, self.version);
+        router.multicast(to.iter().collect(), MessageKind::Update, self.version);
     }
 }

@@ -22,7 +22,7 @@ impl Version {
 
 /// Kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Kind {
+pub enum MessageKind {
     /// To the home: send me a copy to read.
     Read,
     /// To the home: send me the only copy. I have none.
@@ -59,43 +59,43 @@ pub enum Kind {
     DataExclusive,
 }
 
-impl Kind {
+impl MessageKind {
     /// All kinds, in the order of their codes.
-    pub const ALL: [Kind; 17] = [
-        Kind::Read,
-        Kind::Write,
-        Kind::Upgrade,
-        Kind::Delete,
-        Kind::Acknowledge,
-        Kind::Return,
-        Kind::Keep,
-        Kind::HandShared,
-        Kind::HandExclusive,
-        Kind::Invalidate,
-        Kind::FetchShared,
-        Kind::FetchExclusive,
-        Kind::Upgraded,
-        Kind::Update,
-        Kind::Gone,
-        Kind::DataShared,
-        Kind::DataExclusive,
+    pub const ALL: [MessageKind; 17] = [
+        MessageKind::Read,
+        MessageKind::Write,
+        MessageKind::Upgrade,
+        MessageKind::Delete,
+        MessageKind::Acknowledge,
+        MessageKind::Return,
+        MessageKind::Keep,
+        MessageKind::HandShared,
+        MessageKind::HandExclusive,
+        MessageKind::Invalidate,
+        MessageKind::FetchShared,
+        MessageKind::FetchExclusive,
+        MessageKind::Upgraded,
+        MessageKind::Update,
+        MessageKind::Gone,
+        MessageKind::DataShared,
+        MessageKind::DataExclusive,
     ];
 
     /// True if the region's bytes are part of the message.
     pub fn carries_data(self) -> bool {
-        use Kind::*;
+        use MessageKind::*;
         matches!(self, Return | Keep | HandShared | Update | DataShared | DataExclusive)
     }
 
     /// True if it may be multicast: it goes to all who have, or had, a copy, and may arrive in any
     /// order with all others.
     pub fn may_be_multicast(self) -> bool {
-        matches!(self, Kind::Invalidate | Kind::Update)
+        matches!(self, MessageKind::Invalidate | MessageKind::Update)
     }
 
     /// True if it asks for a copy that may be put into its place, or may be about one that was.
     pub fn may_land(self) -> bool {
-        use Kind::*;
+        use MessageKind::*;
         let asks = matches!(self, Read | Write | FetchShared | FetchExclusive);
         asks || matches!(self, DataShared | DataExclusive | Keep | Return)
     }
@@ -103,22 +103,22 @@ impl Kind {
     /// True if it asks for a copy that may be lent, or may be about one that is: whoever asks says
     /// where else it wants it.
     pub fn may_be_lent(self, lands: bool) -> bool {
-        matches!((self, lands), (Kind::Read, true) | (Kind::DataShared, false))
+        matches!((self, lands), (MessageKind::Read, true) | (MessageKind::DataShared, false))
     }
 
     /// True if it is for the home's directory.
     pub fn is_for_home(self) -> bool {
-        self <= Kind::HandExclusive
+        self <= MessageKind::HandExclusive
     }
 
     /// True if it names a party.
     pub fn is_fetch(self) -> bool {
-        matches!(self, Kind::FetchShared | Kind::FetchExclusive)
+        matches!(self, MessageKind::FetchShared | MessageKind::FetchExclusive)
     }
 
     /// True if only the home sends it.
     pub fn is_from_home(self) -> bool {
-        (Kind::Invalidate..=Kind::Gone).contains(&self)
+        (MessageKind::Invalidate..=MessageKind::Gone).contains(&self)
     }
 }
 
@@ -126,7 +126,7 @@ impl Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Message {
     /// Kind of the message.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// The version of the copy that it is about, or that comes with it.
     pub version: Version,
     /// Of the home's fetches: where the copy is to go. Else the home.

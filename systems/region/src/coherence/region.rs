@@ -1,7 +1,7 @@
 //! One region at one node: its replica, and at its home the directory.
 
 use super::directory::{Directory, Policy};
-use super::message::{Kind, Message, Version};
+use super::message::{Message, MessageKind, Version};
 #[cfg(feature = "planted")]
 use super::planted::Planted;
 use super::planted::Rules;
@@ -113,7 +113,7 @@ impl Region {
 
     /// True if the bytes of a message of this kind from `from` are waited for, so that they may be
     /// placed as they come.
-    pub fn expects(&self, from: Rank, kind: Kind) -> bool {
+    pub fn expects(&self, from: Rank, kind: MessageKind) -> bool {
         match &self.directory {
             Some(directory) if kind.is_for_home() => {
                 directory.owner() == Some(from) || directory.is_early(from)

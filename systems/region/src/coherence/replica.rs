@@ -1,6 +1,6 @@
 //! Replica of a region at a node: its calls, and what others demand of it.
 
-use super::message::{Kind, Message, Version};
+use super::message::{Message, MessageKind, Version};
 use super::planted::Rules;
 use super::router::Router;
 use super::table::{ReplicaEvent as Event, ReplicaState as State, ReplicaStep as Step};
@@ -172,14 +172,14 @@ impl Replica {
         let Message { kind, version, .. } = message;
         let unexpected = Err(Breach::Unexpected { kind });
         let (event, is_answer) = match kind {
-            Kind::DataShared => (Event::DataShared, true),
-            Kind::DataExclusive => (Event::DataExclusive, true),
-            Kind::Upgraded => (Event::Upgraded, true),
-            Kind::Gone => (Event::Gone, false),
-            Kind::Update => (Event::Update, false),
-            Kind::Invalidate => (Event::Invalidate, false),
-            Kind::FetchShared => (Event::FetchShared, false),
-            Kind::FetchExclusive => (Event::FetchExclusive, false),
+            MessageKind::DataShared => (Event::DataShared, true),
+            MessageKind::DataExclusive => (Event::DataExclusive, true),
+            MessageKind::Upgraded => (Event::Upgraded, true),
+            MessageKind::Gone => (Event::Gone, false),
+            MessageKind::Update => (Event::Update, false),
+            MessageKind::Invalidate => (Event::Invalidate, false),
+            MessageKind::FetchShared => (Event::FetchShared, false),
+            MessageKind::FetchExclusive => (Event::FetchExclusive, false),
             _ => return unexpected,
         };
         if is_answer && version.is_before(self.version) {
@@ -189,7 +189,7 @@ impl Replica {
             return unexpected;
         }
         if is_answer {
-            // What waited was about a copy that was here before, or about this one.
+            // The demands that waited were for a copy that was here before, or about this one.
             self.deferred = self.deferred.filter(|demand| demand.version == version);
         }
         self.serve_deferred(rules, router);
@@ -200,8 +200,8 @@ impl Replica {
     /// one.
     fn is_late(&self, message: &Message) -> bool {
         match message.kind {
-            Kind::Update => !self.version.is_before(message.version),
-            Kind::Gone => false,
+            MessageKind::Update => !self.version.is_before(message.version),
+            MessageKind::Gone => false,
             _ => self.holds() && message.version.is_before(self.version),
         }
     }
@@ -213,8 +213,8 @@ impl Replica {
         }
         let Some(demand) = self.deferred.take() else { return };
         let event = match demand.kind {
-            Kind::Invalidate => Event::Invalidate,
-            Kind::FetchShared => Event::FetchShared,
+            MessageKind::Invalidate => Event::Invalidate,
+            MessageKind::FetchShared => Event::FetchShared,
             _ => Event::FetchExclusive,
         };
         if !self.is_late(&demand) {
@@ -251,11 +251,11 @@ impl Replica {
             (Step::Grant, Cause::Call(call)) => self.grant(call, router),
             (Step::Wait, Cause::Call(call)) => self.waiting = Some(call),
             (Step::Refuse, Cause::Call(call)) => router.refuse(call),
-            (Step::AskRead, _) => router.tell_home(Kind::Read, self.version),
-            (Step::AskWrite, _) => router.tell_home(Kind::Write, self.version),
-            (Step::AskUpgrade, _) => router.tell_home(Kind::Upgrade, self.version),
-            (Step::AskDelete, _) => router.tell_home(Kind::Delete, self.version),
-            (Step::Return, _) => router.tell_home(Kind::Return, self.version),
+            (Step::AskRead, _) => router.tell_home(MessageKind::Read, self.version),
+            (Step::AskWrite, _) => router.tell_home(MessageKind::Write, self.version),
+            (Step::AskUpgrade, _) => router.tell_home(MessageKind::Upgrade, self.version),
+            (Step::AskDelete, _) => router.tell_home(MessageKind::Delete, self.version),
+            (Step::Return, _) => router.tell_home(MessageKind::Return, self.version),
             (_, Cause::Message(message)) => self.answer(step, message, rules, router),
             (_, Cause::Call(_)) => {}
         }
@@ -296,7 +296,7 @@ impl Replica {
                 if self.version.is_before(message.version) {
                     self.version = message.version;
                 }
-                router.tell_home(Kind::Acknowledge, message.version);
+                router.tell_home(MessageKind::Acknowledge, message.version);
             }
             Step::Defer => {
                 // One on a copy that was here before may come after one on the copy to come.
@@ -311,17 +311,17 @@ impl Replica {
 
     fn pass_shared(&self, party: Rank, router: &mut Router<'_, impl Actions>) {
         if party == router.home() {
-            return router.tell_home(Kind::Keep, self.version);
+            return router.tell_home(MessageKind::Keep, self.version);
         }
-        router.send(party, Kind::DataShared, self.version);
-        router.tell_home(Kind::HandShared, self.version);
+        router.send(party, MessageKind::DataShared, self.version);
+        router.tell_home(MessageKind::HandShared, self.version);
     }
 
     fn pass_exclusive(&self, party: Rank, router: &mut Router<'_, impl Actions>) {
         if party == router.home() {
-            return router.tell_home(Kind::Return, self.version);
+            return router.tell_home(MessageKind::Return, self.version);
         }
-        router.send(party, Kind::DataExclusive, self.version.next());
-        router.tell_home(Kind::HandExclusive, self.version);
+        router.send(party, MessageKind::DataExclusive, self.version.next());
+        router.tell_home(MessageKind::HandExclusive, self.version);
     }
 }

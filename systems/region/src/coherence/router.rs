@@ -1,6 +1,6 @@
 //! Messages between a node's replica and a directory that may be at the same node.
 
-use super::message::{Kind, Message, Version};
+use super::message::{Message, MessageKind, Version};
 use super::{Actions, Call};
 use std::collections::{BTreeSet, VecDeque};
 use weft_endpoint::Rank;
@@ -33,12 +33,18 @@ impl<'a, A: Actions> Router<'a, A> {
         std::mem::replace(&mut self.local, self.more.pop_front())
     }
 
-    pub(super) fn send(&mut self, to: Rank, kind: Kind, version: Version) {
+    pub(super) fn send(&mut self, to: Rank, kind: MessageKind, version: Version) {
         self.send_about(to, kind, version, self.home);
     }
 
     /// Sends a message that names another node.
-    pub(super) fn send_about(&mut self, to: Rank, kind: Kind, version: Version, party: Rank) {
+    pub(super) fn send_about(
+        &mut self,
+        to: Rank,
+        kind: MessageKind,
+        version: Version,
+        party: Rank,
+    ) {
         let message = Message { kind, version, party };
         if to == self.me {
             match self.local {
@@ -50,11 +56,16 @@ impl<'a, A: Actions> Router<'a, A> {
         }
     }
 
-    pub(super) fn tell_home(&mut self, kind: Kind, version: Version) {
+    pub(super) fn tell_home(&mut self, kind: MessageKind, version: Version) {
         self.send(self.home, kind, version);
     }
 
-    pub(super) fn multicast(&mut self, mut to: BTreeSet<Rank>, kind: Kind, version: Version) {
+    pub(super) fn multicast(
+        &mut self,
+        mut to: BTreeSet<Rank>,
+        kind: MessageKind,
+        version: Version,
+    ) {
         if to.remove(&self.me) {
             self.send(self.me, kind, version);
         }

@@ -241,7 +241,7 @@ fn message(state: S, event: E) -> Option<Rule<S, A>> {
         (S::Shared, E::Invalidate) => (S::Invalid, &[A::Acknowledge]),
         (S::AwaitingUpgrade, E::Invalidate) => (S::AwaitingExclusive, &[A::Acknowledge]),
         (S::Reading | S::AwaitingShared, E::Invalidate) => (state, &[A::Defer]),
-        // Whoever has dropped its copy says so when it is asked to; if it asked for another
+        // A node that has dropped its copy says so when it is asked to; if it asked for another
         // meanwhile, that has said it.
         (S::Invalid, E::Invalidate) => (S::Invalid, &[A::Acknowledge]),
         (S::AwaitingExclusive | S::AwaitingDeletion | S::Deleted, E::Invalidate) => (state, &[]),
@@ -386,7 +386,7 @@ pub fn directory(state: H, event: D) -> Option<Rule<H, B>> {
             (H::Clean, &[B::Place, B::Demote, B::Admit, B::Update, B::Finish])
         }
         (H::Fetching, D::HandedExclusive) => (H::Owned, &[B::Transfer, B::Finish]),
-        // What comes along is newer than anything that the home could get before.
+        // The data with it is newer than all that the home could get before.
         (H::Fetching, D::Early) => (H::Fetching, &[B::Hold, B::Place]),
 
         // One request at a time.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn header(kind: Kind) -> Header {
+fn header(kind: MessageKind) -> Header {
     let party = if kind.is_fetch() { Rank(5) } else { Rank(2) };
     let region = RegionId { home: Rank(2), index: 0x0102_0304 };
     let offset = if kind.carries_data() { 1 << 40 } else { 0 };
@@ -17,7 +17,7 @@ fn header(kind: Kind) -> Header {
 
 #[test]
 fn headers_survive() {
-    for (code, kind) in Kind::ALL.into_iter().enumerate() {
+    for (code, kind) in MessageKind::ALL.into_iter().enumerate() {
         let header = header(kind);
         let mut bytes = header.emit()[..header.size()].to_vec();
         let data: &[u8] = if kind.carries_data() { b"data" } else { b"" };
@@ -42,7 +42,7 @@ fn headers_say_where_answers_are_wanted_and_that_they_have_landed() {
         destinations.map(|destination| destination.offset()),
         [Some(64 << 20), None, Some(0)]
     );
-    for kind in Kind::ALL {
+    for kind in MessageKind::ALL {
         for destination in destinations {
             let asks = header(kind).with_destination(destination);
             let bytes = asks.emit();
@@ -63,12 +63,12 @@ fn headers_say_where_answers_are_wanted_and_that_they_have_landed() {
 /// Only readers borrow, and only copies to read are lent.
 #[test]
 fn headers_say_what_may_be_lent_and_what_is() {
-    for kind in Kind::ALL {
+    for kind in MessageKind::ALL {
         let asks = header(kind).with_destination(Destination::new(7, None)).with_loan();
-        let parsed = (kind == Kind::Read).then_some((asks, &[][..]));
+        let parsed = (kind == MessageKind::Read).then_some((asks, &[][..]));
         assert_eq!(Header::parse(&asks.emit(), 6), parsed, "{kind:?}");
         let lent = header(kind).lent(64);
-        let parsed = (kind == Kind::DataShared).then_some((lent, &[][..]));
+        let parsed = (kind == MessageKind::DataShared).then_some((lent, &[][..]));
         assert_eq!(Header::parse(&lent.emit()[..lent.size()], 6), parsed, "{kind:?}");
         assert_eq!(Header::parse(&[&lent.emit()[..], b"data"].concat(), 6), None);
     }
@@ -87,19 +87,19 @@ fn receivers_are_who_was_meant() {
 
 #[test]
 fn what_no_node_writes_is_no_header() {
-    let read = header(Kind::Read).emit();
+    let read = header(MessageKind::Read).emit();
     let parse = |bytes: &[u8], ranks| Header::parse(bytes, ranks).is_some();
     assert!(parse(&read[..SIZE], 6) && !parse(&read[..SIZE - 1], 6));
     assert!(!parse(&read[..SIZE + 1], 6), "a request carries no data");
     assert!(!parse(&read[..SIZE], 2), "a home that the job does not have");
-    let fetch = header(Kind::FetchShared).emit();
+    let fetch = header(MessageKind::FetchShared).emit();
     assert!(parse(&fetch[..SIZE], 6) && !parse(&fetch[..SIZE], 5), "a party that it does not have");
     for (at, value) in [(0, 17), (1, 1), (12, 3), (14, 1), (15, 1)] {
         let mut bytes = read;
         bytes[at] = value;
         assert!(!parse(&bytes[..SIZE], 6), "{value} at {at}");
     }
-    let mut data = header(Kind::Update).emit();
+    let mut data = header(MessageKind::Update).emit();
     assert!(parse(&data, 6) && !parse(&data[..DATA_SIZE - 1], 6));
     data[16..].fill(0xff);
     assert!(parse(&data, 6) && !parse(&[&data[..], &[0]].concat(), 6), "beyond all memory");
@@ -124,10 +124,10 @@ fn notices_survive_and_are_no_headers() {
 /// Packets of collective operations are told from all others by their first byte.
 #[test]
 fn collective_packets_are_nothing_else() {
-    use weft_collective::format::{Header as Part, Kind};
+    use weft_collective::format::{Header as Part, TransferKind};
     use weft_collective::{BARRIER, TeamId};
     let team = TeamId { leader: Rank(0), count: 0 };
-    for kind in [Kind::Piece, Kind::Ready, Kind::Abort] {
+    for kind in [TransferKind::Piece, TransferKind::Ready, TransferKind::Abort] {
         let part = Part { kind, team, number: 0, step: 0, signature: BARRIER.signature() };
         let bytes = [&part.emit()[..], &[0; 4]].concat();
         for length in [SIZE, DATA_SIZE] {

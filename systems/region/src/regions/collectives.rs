@@ -12,9 +12,9 @@ use bytemuck::Pod;
 use weft_collective::format::{DECLARATION, Header, abort_packet};
 use weft_collective::schedule::Area;
 use weft_collective::{
-    Abort, BARRIER, Body, Call, Disagreement, Failure, Members, Memory, Operation, Parked,
-    Progress, Refused, Signature, Stage, TeamId, Teams, Transport, Tuning, awaited,
-    combine_elements,
+    Abort, BARRIER, Disagreement, Members, Operation, OperationCall, OperationMemory, PacketEffect,
+    Parked, Refused, RunFailure, Signature, Stage, TeamId, Teams, TransferBody, Transport, Tuning,
+    awaited, combine_elements,
 };
 use weft_endpoint::{Group, Packets, Protocol, Rank, SendPacket};
 
@@ -69,7 +69,7 @@ impl Regions {
         }
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
         let (operation, root) = (Operation::Broadcast, root.index());
-        let call = Call { operation, root, count: bytes.len(), size: 1 };
+        let call = OperationCall { operation, root, count: bytes.len(), size: 1 };
         self.node.operate(&call, bytes, |_, _| ())
     }
 
@@ -86,7 +86,7 @@ impl Regions {
     pub fn reduce<T: Pod>(&self, values: &mut [T], combine: impl Fn(T, T) -> T) -> Result<()> {
         let (count, size) = (values.len(), size_of::<T>());
         assert!(size > 0, "values to reduce have some bytes");
-        let call = Call { operation: Operation::AllReduce, root: 0, count, size };
+        let call = OperationCall { operation: Operation::AllReduce, root: 0, count, size };
         let bytes = bytemuck::cast_slice_mut(values);
         self.node.operate(&call, bytes, |before, after| combine_elements(before, after, &combine))
     }
@@ -100,7 +100,7 @@ impl Collectives {
         Collectives { teams, is_busy: false, resumes: false }
     }
 
-    fn begin(&mut self, call: &Call, bytes: &[u8]) -> std::result::Result<u32, Refused> {
+    fn begin(&mut self, call: &OperationCall, bytes: &[u8]) -> std::result::Result<u32, Refused> {
         assert!(!self.is_busy, "one thread at a time takes part in what all ranks do");
         let number = self.teams.begin(TEAM, call, Values(bytes.to_vec()))?;
         (self.is_busy, self.resumes) = (true, true);
@@ -113,7 +113,7 @@ impl Node {
     /// block of two, in place of the second.
     fn operate(
         &self,
-        call: &Call,
+        call: &OperationCall,
         bytes: &mut [u8],
         mut combine: impl FnMut(&[u8], &mut [u8]),
     ) -> Result<()> {
@@ -156,8 +156,8 @@ impl Node {
                     self.collectives.enter().teams.end(TEAM, number);
                     return Ok(Some(job.memory));
                 }
-                Err(Failure::Transport(error)) => return Err(error.into()),
-                Err(Failure::Violation { from, .. }) => {
+                Err(RunFailure::Transport(error)) => return Err(error.into()),
+                Err(RunFailure::Violation { from, .. }) => {
                     self.break_off(Error::Packet(from));
                     return Err(Error::Packet(from));
                 }
@@ -173,18 +173,18 @@ impl Node {
         self.packets.copied(values.len());
         let mut here = self.collectives.enter();
         let refused = match here.teams.arrive(from, packet) {
-            Ok(Progress::None) => return Ok(()),
-            Ok(Progress::Resume(..)) => {
+            Ok(PacketEffect::None) => return Ok(()),
+            Ok(PacketEffect::Resume(..)) => {
                 here.resumes = true;
                 return Ok(());
             }
-            Ok(Progress::Aborted(_, Abort::Disagreement(found)))
+            Ok(PacketEffect::Aborted(_, Abort::Disagreement(found)))
                 if [found.one, found.other].iter().all(|(rank, _)| rank.index() < ranks) =>
             {
                 here.teams.fail(TEAM, Abort::Disagreement(found));
                 return Err(found.into());
             }
-            Ok(Progress::Aborted(..)) => return Err(Error::Packet(from)),
+            Ok(PacketEffect::Aborted(..)) => return Err(Error::Packet(from)),
             Err(refused) => refused,
         };
         drop(here);
@@ -229,7 +229,7 @@ fn is_sound(header: &Header, ranks: usize) -> bool {
     known && header.team == TEAM && header.step != DECLARATION
 }
 
-impl Memory for Values {
+impl OperationMemory for Values {
     fn read(&self, _: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         take(&self.0[at..at + length]);
     }
@@ -246,7 +246,7 @@ impl Parts<'_> {
     fn launch(
         &self,
         head: &[u8],
-        body: &Body<'_>,
+        body: &TransferBody<'_>,
         launch: impl FnOnce(SendPacket<'_>) -> weft_endpoint::Result<()>,
     ) -> weft_endpoint::Result<bool> {
         let Some(mut packet) = self.0.try_packet()? else { return Ok(false) };
@@ -278,7 +278,12 @@ impl Transport for Parts<'_> {
         usize::MAX
     }
 
-    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> weft_endpoint::Result<bool> {
+    fn send(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: &TransferBody<'_>,
+    ) -> weft_endpoint::Result<bool> {
         self.launch(head, body, |packet| packet.unicast(to))
     }
 
@@ -286,7 +291,7 @@ impl Transport for Parts<'_> {
         &mut self,
         group: Group,
         head: &[u8],
-        body: &Body<'_>,
+        body: &TransferBody<'_>,
     ) -> weft_endpoint::Result<bool> {
         self.launch(head, body, |packet| packet.multicast(group))
     }

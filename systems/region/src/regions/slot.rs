@@ -3,7 +3,7 @@
 use super::outbox::{Data, Memory, Outbox, Post};
 use super::{Error, Result};
 use crate::RegionId;
-use crate::coherence::{Actions, Call, Directory, Kind, Message, Region, Version};
+use crate::coherence::{Actions, Call, Directory, Message, MessageKind, Region, Version};
 use crate::format::{Destination, Header, Notice};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -185,7 +185,8 @@ impl Slot {
         let mut received = None;
         if message.kind.carries_data() {
             // What was here before is worth nothing then, and has room for what comes.
-            let awaited = message.kind != Kind::Update && self.machine.expects(from, message.kind);
+            let awaited =
+                message.kind != MessageKind::Update && self.machine.expects(from, message.kind);
             received = if header.lent {
                 Some(Received::Lent(self.here.lent(from, header, post.outbox)?))
             } else if header.lands {
@@ -339,8 +340,12 @@ impl Here {
     fn note_destination(&mut self, from: Rank, header: &Header) {
         let Header { message, .. } = *header;
         let (who, version) = match message.kind {
-            Kind::FetchShared | Kind::FetchExclusive => (message.party, Some(message.version)),
-            Kind::Read | Kind::Write | Kind::Upgrade | Kind::Delete => (from, None),
+            MessageKind::FetchShared | MessageKind::FetchExclusive => {
+                (message.party, Some(message.version))
+            }
+            MessageKind::Read | MessageKind::Write | MessageKind::Upgrade | MessageKind::Delete => {
+                (from, None)
+            }
             _ => return,
         };
         match header.destination() {
@@ -358,7 +363,7 @@ impl Here {
     /// one. Once: what it asks for next, it wants elsewhere.
     fn wanted_by(&mut self, to: Rank, message: Message) -> Option<Wanted> {
         let of = |version: Version| match message.kind {
-            Kind::DataExclusive => version.next() == message.version,
+            MessageKind::DataExclusive => version.next() == message.version,
             _ => version == message.version,
         };
         let wanted = *self.destinations.get(&to).filter(|wanted| wanted.version.is_none_or(of))?;
@@ -419,18 +424,21 @@ impl<'a, 'o> MachineActions<'a, 'o> {
         let header = Header::new(self.id, message);
         let Some(here) = &mut self.here else { return header };
         let destination = match message.kind {
-            Kind::Read | Kind::Write => here.open(self.post.outbox),
-            Kind::FetchShared | Kind::FetchExclusive if message.party == self.id.home => {
+            MessageKind::Read | MessageKind::Write => here.open(self.post.outbox),
+            MessageKind::FetchShared | MessageKind::FetchExclusive
+                if message.party == self.id.home =>
+            {
                 here.open(self.post.outbox)
             }
-            Kind::FetchShared | Kind::FetchExclusive => {
+            MessageKind::FetchShared | MessageKind::FetchExclusive => {
                 here.destinations.get(&message.party).map(|wanted| wanted.destination)
             }
             _ => None,
         };
         let Some(destination) = destination else { return header };
         let header = header.with_destination(destination);
-        let borrows = message.kind == Kind::Read && self.post.outbox.borrows_from(self.id.home);
+        let borrows =
+            message.kind == MessageKind::Read && self.post.outbox.borrows_from(self.id.home);
         if borrows { header.with_loan() } else { header }
     }
 }
@@ -451,7 +459,9 @@ impl Actions for MachineActions<'_, '_> {
                 self.post.data(to, header, data);
             }
             _ => {
-                if let Some(here) = self.here.as_mut().filter(|_| message.kind == Kind::Upgrade) {
+                if let Some(here) =
+                    self.here.as_mut().filter(|_| message.kind == MessageKind::Upgrade)
+                {
                     here.own();
                 }
                 let header = self.header(message);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_endpoint::Rank;
 use weft_region::coherence::table::ReplicaState;
 use weft_region::coherence::{
-    Actions, Breach, Call, Hint, Kind, Message, Misuse, Policy, Region, Version,
+    Actions, Breach, Call, Hint, Message, MessageKind, Misuse, Policy, Region, Version,
 };
 
 /// A message of a node, and its receiver.
@@ -37,7 +37,7 @@ impl Actions for Heard {
 /// Nodes with one region of node 0, and all that they told each other.
 struct Job {
     nodes: Vec<Region>,
-    told: Vec<(u16, u16, Kind)>,
+    told: Vec<(u16, u16, MessageKind)>,
     granted: BTreeMap<u16, Vec<Call>>,
     refused: BTreeMap<u16, Vec<Call>>,
 }
@@ -51,7 +51,7 @@ impl Job {
     }
 
     /// Calls, and delivers whatever follows. Returns the messages that it took.
-    fn call(&mut self, node: u16, call: Call) -> Vec<(u16, u16, Kind)> {
+    fn call(&mut self, node: u16, call: Call) -> Vec<(u16, u16, MessageKind)> {
         self.told.clear();
         let mut heard = Heard::default();
         self.nodes[usize::from(node)].call(call, &mut heard).unwrap();
@@ -75,7 +75,7 @@ impl Job {
     }
 
     /// One access, from start to end.
-    fn access(&mut self, node: u16, start: Call) -> Vec<(u16, u16, Kind)> {
+    fn access(&mut self, node: u16, start: Call) -> Vec<(u16, u16, MessageKind)> {
         let mut told = self.call(node, start);
         assert_eq!(self.granted.remove(&node), Some(vec![start]));
         let end = if start == Call::StartRead { Call::EndRead } else { Call::EndWrite };
@@ -94,7 +94,10 @@ const THREE: Policy = Policy { hint: Hint::Invalidate, three_party: true };
 #[test]
 fn a_clean_read_miss_is_a_round_trip_and_a_hit_is_nothing() {
     let mut job = Job::new(2, THREE);
-    assert_eq!(job.access(1, Call::StartRead), [(1, 0, Kind::Read), (0, 1, Kind::DataShared)]);
+    assert_eq!(
+        job.access(1, Call::StartRead),
+        [(1, 0, MessageKind::Read), (0, 1, MessageKind::DataShared)]
+    );
     assert_eq!(job.access(1, Call::StartRead), []);
     assert_eq!(job.access(0, Call::StartRead), []);
 }
@@ -105,19 +108,19 @@ fn a_dirty_miss_sends_data_twice_by_two_parties_and_straight_by_three() {
         let mut job = Job::new(3, policy);
         assert_eq!(
             job.access(2, Call::StartWrite),
-            [(2, 0, Kind::Write), (0, 2, Kind::DataExclusive)]
+            [(2, 0, MessageKind::Write), (0, 2, MessageKind::DataExclusive)]
         );
         assert_eq!(job.access(2, Call::StartWrite), []);
         job.access(1, start)
     };
-    let asked = [(1, 0, Kind::Read), (0, 2, Kind::FetchShared)];
-    let two = [(2, 0, Kind::Keep), (0, 1, Kind::DataShared)];
-    let three = [(2, 1, Kind::DataShared), (2, 0, Kind::HandShared)];
+    let asked = [(1, 0, MessageKind::Read), (0, 2, MessageKind::FetchShared)];
+    let two = [(2, 0, MessageKind::Keep), (0, 1, MessageKind::DataShared)];
+    let three = [(2, 1, MessageKind::DataShared), (2, 0, MessageKind::HandShared)];
     assert_eq!(dirty(TWO, Call::StartRead), [asked, two].concat());
     assert_eq!(dirty(THREE, Call::StartRead), [asked, three].concat());
-    let asked = [(1, 0, Kind::Write), (0, 2, Kind::FetchExclusive)];
-    let two = [(2, 0, Kind::Return), (0, 1, Kind::DataExclusive)];
-    let three = [(2, 1, Kind::DataExclusive), (2, 0, Kind::HandExclusive)];
+    let asked = [(1, 0, MessageKind::Write), (0, 2, MessageKind::FetchExclusive)];
+    let two = [(2, 0, MessageKind::Return), (0, 1, MessageKind::DataExclusive)];
+    let three = [(2, 1, MessageKind::DataExclusive), (2, 0, MessageKind::HandExclusive)];
     assert_eq!(dirty(TWO, Call::StartWrite), [asked, two].concat());
     assert_eq!(dirty(THREE, Call::StartWrite), [asked, three].concat());
 }
@@ -132,12 +135,12 @@ fn a_write_miss_invalidates_all_readers() {
         }
         let told = job.access(1, Call::StartWrite);
         let count = |kind| told.iter().filter(|(_, _, told)| *told == kind).count() as u16;
-        assert_eq!(count(Kind::Invalidate), readers);
-        assert_eq!(count(Kind::Acknowledge), readers);
+        assert_eq!(count(MessageKind::Invalidate), readers);
+        assert_eq!(count(MessageKind::Acknowledge), readers);
         assert_eq!(told.len() as u16, 2 * readers + 2);
         assert_eq!(
             (told[0], told[told.len() - 1]),
-            ((1, 0, Kind::Write), (0, 1, Kind::DataExclusive))
+            ((1, 0, MessageKind::Write), (0, 1, MessageKind::DataExclusive))
         );
         assert!((2..readers + 2).all(|reader| job.state(reader.into()) == ReplicaState::Invalid));
     }
@@ -147,20 +150,29 @@ fn a_write_miss_invalidates_all_readers() {
 fn a_reader_that_writes_gets_no_data_again() {
     let mut job = Job::new(3, THREE);
     job.access(1, Call::StartRead);
-    assert_eq!(job.access(1, Call::StartWrite), [(1, 0, Kind::Upgrade), (0, 1, Kind::Upgraded)]);
-    assert_eq!(job.access(0, Call::StartRead), [(0, 1, Kind::FetchShared), (1, 0, Kind::Keep)]);
+    assert_eq!(
+        job.access(1, Call::StartWrite),
+        [(1, 0, MessageKind::Upgrade), (0, 1, MessageKind::Upgraded)]
+    );
+    assert_eq!(
+        job.access(0, Call::StartRead),
+        [(0, 1, MessageKind::FetchShared), (1, 0, MessageKind::Keep)]
+    );
 }
 
 #[test]
 fn flushed_copies_go_home() {
     let mut job = Job::new(2, THREE);
     job.access(1, Call::StartWrite);
-    assert_eq!(job.call(1, Call::Flush), [(1, 0, Kind::Return)]);
+    assert_eq!(job.call(1, Call::Flush), [(1, 0, MessageKind::Return)]);
     assert_eq!(job.access(0, Call::StartWrite), []);
     assert_eq!(job.call(0, Call::Flush), []);
     job.access(1, Call::StartRead);
     assert_eq!(job.call(1, Call::Flush), [], "nobody needs to know");
-    assert_eq!(job.call(1, Call::Prefetch), [(1, 0, Kind::Read), (0, 1, Kind::DataShared)]);
+    assert_eq!(
+        job.call(1, Call::Prefetch),
+        [(1, 0, MessageKind::Read), (0, 1, MessageKind::DataShared)]
+    );
     assert_eq!(job.access(1, Call::StartRead), []);
 }
 
@@ -170,16 +182,16 @@ fn the_only_copy_may_be_asked_for_ahead() {
     // The home itself, whose copy others have, too.
     job.access(1, Call::StartRead);
     let told = job.call(0, Call::PrefetchWrite);
-    assert_eq!(told, [(0, 1, Kind::Invalidate), (1, 0, Kind::Acknowledge)]);
+    assert_eq!(told, [(0, 1, MessageKind::Invalidate), (1, 0, MessageKind::Acknowledge)]);
     assert_eq!(job.access(0, Call::StartWrite), []);
     // One that has nothing, and one that reads.
     let told = job.call(2, Call::PrefetchWrite);
-    assert_eq!(told.first(), Some(&(2, 0, Kind::Write)));
+    assert_eq!(told.first(), Some(&(2, 0, MessageKind::Write)));
     assert_eq!(job.call(2, Call::PrefetchWrite), [], "it has it");
     assert_eq!(job.access(2, Call::StartWrite), []);
     job.access(1, Call::StartRead);
     let told = job.call(1, Call::PrefetchWrite);
-    assert_eq!(told.first(), Some(&(1, 0, Kind::Upgrade)));
+    assert_eq!(told.first(), Some(&(1, 0, MessageKind::Upgrade)));
     assert_eq!(job.access(1, Call::StartRead), []);
     assert_eq!(job.access(1, Call::StartWrite), []);
 }
@@ -190,10 +202,10 @@ fn migratory_regions_are_written_without_asking_again() {
     let mut job = Job::new(3, policy);
     for (node, before) in [(1, None), (2, Some(1)), (1, Some(2))] {
         let told = job.access(node, Call::StartRead);
-        assert!(told.contains(&(node, 0, Kind::Read)));
+        assert!(told.contains(&(node, 0, MessageKind::Read)));
         assert_eq!(
             before,
-            told.iter().find(|told| told.2 == Kind::HandExclusive).map(|told| told.0)
+            told.iter().find(|told| told.2 == MessageKind::HandExclusive).map(|told| told.0)
         );
         assert_eq!(job.access(node, Call::StartWrite), []);
     }
@@ -210,7 +222,7 @@ fn updates_come_without_being_asked_for() {
     for writer in [1, 1, 0] {
         let told = job.access(writer, Call::StartWrite);
         for reader in [2, 3] {
-            assert!(told.contains(&(0, reader, Kind::Update)), "{told:?}");
+            assert!(told.contains(&(0, reader, MessageKind::Update)), "{told:?}");
             assert_eq!(job.access(reader, Call::StartRead), []);
         }
     }
@@ -268,25 +280,53 @@ fn what_no_node_says_is_a_breach() {
     };
     let unexpected = |kind| Err(Breach::Unexpected { kind });
     let mut job = Job::new(3, THREE);
-    assert_eq!(say(&mut job, 1, 2, Kind::Read, 0), Err(Breach::NotHome { kind: Kind::Read }));
-    let forged = Err(Breach::NotFromHome { kind: Kind::Invalidate });
-    assert_eq!(say(&mut job, 1, 2, Kind::Invalidate, 0), forged);
-    assert_eq!(say(&mut job, 1, 2, Kind::DataShared, 1), unexpected(Kind::DataShared));
-    for kind in [Kind::Acknowledge, Kind::Return, Kind::Keep, Kind::HandShared, Kind::HandExclusive]
-    {
+    assert_eq!(
+        say(&mut job, 1, 2, MessageKind::Read, 0),
+        Err(Breach::NotHome { kind: MessageKind::Read })
+    );
+    let forged = Err(Breach::NotFromHome { kind: MessageKind::Invalidate });
+    assert_eq!(say(&mut job, 1, 2, MessageKind::Invalidate, 0), forged);
+    assert_eq!(
+        say(&mut job, 1, 2, MessageKind::DataShared, 1),
+        unexpected(MessageKind::DataShared)
+    );
+    for kind in [
+        MessageKind::Acknowledge,
+        MessageKind::Return,
+        MessageKind::Keep,
+        MessageKind::HandShared,
+        MessageKind::HandExclusive,
+    ] {
         assert_eq!(say(&mut job, 0, 1, kind, 0), unexpected(kind));
     }
     job.access(1, Call::StartWrite);
-    assert_eq!(say(&mut job, 0, 2, Kind::Return, 1), unexpected(Kind::Return), "not the owner");
-    assert_eq!(say(&mut job, 0, 1, Kind::Return, 2), unexpected(Kind::Return), "of the future");
-    assert_eq!(say(&mut job, 0, 1, Kind::Keep, 1), unexpected(Kind::Keep), "not asked");
-    assert_eq!(say(&mut job, 0, 1, Kind::Read, 1), unexpected(Kind::Read), "it has the only copy");
-    assert!(
-        !job.nodes[0].expects(Rank(2), Kind::Return) && job.nodes[0].expects(Rank(1), Kind::Return)
+    assert_eq!(
+        say(&mut job, 0, 2, MessageKind::Return, 1),
+        unexpected(MessageKind::Return),
+        "not the owner"
+    );
+    assert_eq!(
+        say(&mut job, 0, 1, MessageKind::Return, 2),
+        unexpected(MessageKind::Return),
+        "of the future"
+    );
+    assert_eq!(
+        say(&mut job, 0, 1, MessageKind::Keep, 1),
+        unexpected(MessageKind::Keep),
+        "not asked"
+    );
+    assert_eq!(
+        say(&mut job, 0, 1, MessageKind::Read, 1),
+        unexpected(MessageKind::Read),
+        "it has the only copy"
     );
     assert!(
-        !job.nodes[1].expects(Rank(0), Kind::DataShared)
-            && job.nodes[2].expects(Rank(0), Kind::Update)
+        !job.nodes[0].expects(Rank(2), MessageKind::Return)
+            && job.nodes[0].expects(Rank(1), MessageKind::Return)
+    );
+    assert!(
+        !job.nodes[1].expects(Rank(0), MessageKind::DataShared)
+            && job.nodes[2].expects(Rank(0), MessageKind::Update)
     );
     assert_eq!(job.access(1, Call::StartWrite), [], "nothing has changed");
 }
@@ -294,7 +334,7 @@ fn what_no_node_says_is_a_breach() {
 /// Several invalidations are one action, so that they may be one packet.
 #[test]
 fn invalidations_are_multicast() {
-    struct Multicasts(Vec<(BTreeSet<Rank>, Kind)>);
+    struct Multicasts(Vec<(BTreeSet<Rank>, MessageKind)>);
     impl Actions for Multicasts {
         fn send(&mut self, _: Rank, _: Message) {}
         fn multicast(&mut self, to: &BTreeSet<Rank>, message: Message) {
@@ -311,5 +351,5 @@ fn invalidations_are_multicast() {
     let mut heard = Multicasts(Vec::new());
     job.nodes[0].call(Call::StartWrite, &mut heard).unwrap();
     let readers = [1, 2, 3].map(Rank).into();
-    assert_eq!(heard.0, [(readers, Kind::Invalidate)]);
+    assert_eq!(heard.0, [(readers, MessageKind::Invalidate)]);
 }

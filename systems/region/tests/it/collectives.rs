@@ -3,14 +3,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use weft_collective::format::{Header, Kind};
+use weft_collective::format::{Header, TransferKind};
 use weft_collective::{Abort, Disagreement, Operation, Signature, TeamId};
 use weft_endpoint::{Packets, Protocol, Rank};
 use weft_model::random::Random;
 use weft_protocol::Preset;
 use weft_region::coherence::Policy;
 use weft_region::{Error, RegionId, Regions};
-use weft_simulator::{Faults, Machine, Options, Simulation};
+use weft_simulator::{Faults, MachineModel, Options, Simulation};
 use weft_threads::{Job, Way};
 
 /// Values: none, one, those of a packet or so, those of several, and more than a node sends before
@@ -135,7 +135,7 @@ fn simulated_ranks_agree() {
     for preset in Preset::ALL {
         for seed in 0..seeds {
             let ranks = 2 + (seed % 6) as u16 * 5;
-            let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
+            let mut options = Options::with_preset(MachineModel::myrinet().unwrap(), ranks, preset);
             if preset.retransmits() {
                 let held_back = Duration::from_micros(100);
                 let (loss, duplication, reordering) = (0.02, 0.02, 0.02);
@@ -209,7 +209,7 @@ fn a_rank_that_does_something_else_is_named_to_all() {
 
 /// A packet of rank 1, of two, for the first barrier: this one, if nothing is wrong with it.
 const PART: Header = Header {
-    kind: Kind::Piece,
+    kind: TransferKind::Piece,
     team: TeamId { leader: Rank(0), count: 0 },
     number: 0,
     step: 0,
@@ -221,14 +221,15 @@ const PART: Header = Header {
 fn what_no_rank_sends_ends_it() {
     let of = |operation, root| Signature { operation, root, bytes: 0 };
     let part = |header: Header, bytes: &[u8]| [&header.emit()[..], bytes].concat();
-    let abort = Header { kind: Kind::Abort, ..PART };
+    let abort = Header { kind: TransferKind::Abort, ..PART };
     let disagreement = |rank| {
         let (one, other) = (Rank(0), Rank(rank));
         let signature = PART.signature;
         let (one, other) = ((one, signature), (other, signature));
         Abort::Disagreement(Disagreement { number: 0, one, other })
     };
-    let [ready, twice] = [0, 1].map(|step| part(Header { kind: Kind::Ready, step, ..PART }, &[]));
+    let [ready, twice] =
+        [0, 1].map(|step| part(Header { kind: TransferKind::Ready, step, ..PART }, &[]));
     let down = part(Header { step: 1, ..PART }, &[]);
     let stranger = TeamId { leader: Rank(1), count: 0 };
     let attacks = [

@@ -4,7 +4,7 @@
 use weft_endpoint::{Packets, Rank};
 use weft_region::coherence::Policy;
 use weft_region::{DataWay, RegionId, Regions, Settings};
-use weft_simulator::{Machine, Options, Simulation};
+use weft_simulator::{MachineModel, Options, Simulation};
 
 /// Cost of a byte that is copied: so much that nothing else counts beside it.
 const EACH_NS: u64 = 10_000;
@@ -13,7 +13,7 @@ const IN_A_PACKET: u64 = 1000;
 
 /// Nanoseconds of a read miss on a region of `bytes`, if a byte that is copied costs `each_ns`.
 fn miss_ns(data: DataWay, bytes: u64, each_ns: u64) -> u64 {
-    let mut machine = Machine::myrinet().unwrap();
+    let mut machine = MachineModel::myrinet().unwrap();
     machine.host.copy_ns_per_byte = each_ns as f64;
     let program = move |packets: Packets| {
         let regions = Regions::open_with(&packets, Settings { data, ..Settings::default() });

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use weft_endpoint::{Packets, Protocol, Rank};
 use weft_protocol::Preset;
-use weft_region::coherence::{Kind, Message, Version};
+use weft_region::coherence::{Message, MessageKind, Version};
 use weft_region::format::{Header, Notice};
 use weft_region::{DataWay, Error, RegionId, Regions, Settings};
 use weft_threads::{Gate, Job};
@@ -160,7 +160,7 @@ fn home(packets: &Packets, plot: &Plot, lie: Lie) {
         packets.packet().unwrap().land(Rank(0), landing, offset, &vec![7; bytes]).unwrap();
     }
     let message =
-        Message { kind: Kind::DataShared, version: Version::default(), party: REGION.home };
+        Message { kind: MessageKind::DataShared, version: Version::default(), party: REGION.home };
     let header = Header::new(REGION, message);
     let header = lie.lends.map_or(header.landed(lie.says), |offset| header.lent(offset));
     say(&header.emit(), &vec![7; lie.last]);

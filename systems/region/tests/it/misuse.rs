@@ -6,7 +6,7 @@ use weft_protocol::Preset;
 use weft_region::coherence::{Misuse, Policy, Version};
 use weft_region::format::Notice;
 use weft_region::{Error, RegionId, Regions};
-use weft_simulator::{Faults, Machine, Options, Outcome, Simulation};
+use weft_simulator::{Faults, MachineModel, Options, Outcome, Simulation};
 use weft_threads::{Job, with_loss};
 
 /// The first region of a rank.
@@ -183,7 +183,7 @@ fn with_a_dirty_region(packets: &Packets) -> Result<(), String> {
 fn a_home_or_owner_that_dies_is_told_to_all_and_hangs_nobody() {
     for preset in Preset::ALL {
         for dies in [HOME, OWNER] {
-            let mut options = Options::with_preset(Machine::myrinet().unwrap(), 4, preset);
+            let mut options = Options::with_preset(MachineModel::myrinet().unwrap(), 4, preset);
             let crash = (Rank(dies), Duration::from_millis(5));
             options.faults = Faults { crashes: vec![crash], ..Faults::default() };
             let program = |packets| with_a_dirty_region(&packets);

@@ -10,7 +10,7 @@ use weft_model::random::Random;
 use weft_protocol::Preset;
 use weft_region::coherence::{Hint, Policy};
 use weft_region::{DataWay, Mapped, RegionId, Regions, Settings};
-use weft_simulator::{Faults, Machine, Options, Simulation};
+use weft_simulator::{Faults, MachineModel, Options, Simulation};
 use weft_threads::{Gate, Job};
 
 /// Bytes of the regions that each rank creates: nothing to speak of, a little, and several packets.
@@ -120,7 +120,7 @@ fn simulated_ranks_see_one_memory() {
     for preset in Preset::ALL {
         for seed in 0..seeds {
             let ranks = 2 + (seed % 5) as u16;
-            let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
+            let mut options = Options::with_preset(MachineModel::myrinet().unwrap(), ranks, preset);
             if preset.retransmits() {
                 let held_back = Duration::from_micros(100);
                 let (loss, duplication, reordering) = (0.02, 0.02, 0.02);

@@ -6,7 +6,9 @@ use std::fmt;
 use weft_endpoint::Rank;
 use weft_model::explore::{Model, digest};
 use weft_model::memory::Memory;
-use weft_region::coherence::{Actions, Call, Kind, Message, Planted, Policy, Region, Version};
+use weft_region::coherence::{
+    Actions, Call, Message, MessageKind, Planted, Policy, Region, Version,
+};
 use weft_region::invariants::{self, Holding};
 
 /// Options of a world.
@@ -254,10 +256,10 @@ impl World {
             }
         }
         let under_way = self.ways.clone();
-        let (machine, mut hands) = self.hands(options, node, region, None);
+        let (machine, mut actions) = self.actions(options, node, region, None);
         let mut alike = machine.clone();
         let is_hit = alike.hit(call);
-        machine.call(call, &mut hands).unwrap();
+        machine.call(call, &mut actions).unwrap();
         // A hit is the same call in fewer steps, and asks nobody.
         if is_hit {
             assert!(*machine == alike, "{call:?}: a hit comes to {alike:?} and not {machine:?}");
@@ -277,18 +279,18 @@ impl World {
             self.ways.remove(&way);
         }
         let (from, to, _) = way;
-        let (machine, mut hands) = self.hands(options, to.index(), region, data);
-        machine.receive(from, message, &mut hands).unwrap();
+        let (machine, mut actions) = self.actions(options, to.index(), region, data);
+        machine.receive(from, message, &mut actions).unwrap();
     }
 
-    fn hands(
+    fn actions(
         &mut self,
         options: &Options,
         node: usize,
         region: usize,
         received: Option<u64>,
-    ) -> (&mut Region, Hands<'_>) {
-        let hands = Hands {
+    ) -> (&mut Region, NodeActions<'_>) {
+        let actions = NodeActions {
             node,
             region,
             received,
@@ -298,7 +300,7 @@ impl World {
             ways: &mut self.ways,
             judge: &mut self.judge,
         };
-        (&mut self.regions[node][region], hands)
+        (&mut self.regions[node][region], actions)
     }
 
     /// Panics if an invariant is broken.
@@ -345,7 +347,7 @@ impl World {
 }
 
 /// Carries out what a region tells a node.
-struct Hands<'a> {
+struct NodeActions<'a> {
     node: usize,
     region: usize,
     /// The bytes that the message came with.
@@ -357,7 +359,7 @@ struct Hands<'a> {
     judge: &'a mut Memory,
 }
 
-impl Hands<'_> {
+impl NodeActions<'_> {
     fn launch(&mut self, to: Rank, multicast: u32, message: Message) {
         let data = message.kind.carries_data().then_some(*self.bytes);
         let way = (Rank(self.node as u16), to, multicast);
@@ -366,9 +368,12 @@ impl Hands<'_> {
     }
 }
 
-impl Actions for Hands<'_> {
+impl Actions for NodeActions<'_> {
     fn send(&mut self, to: Rank, message: Message) {
-        assert!(!matches!(message.kind, Kind::Invalidate | Kind::Update), "these are multicast");
+        assert!(
+            !matches!(message.kind, MessageKind::Invalidate | MessageKind::Update),
+            "these are multicast"
+        );
         assert_ne!(to.index(), self.node, "a node sends nothing to itself");
         self.launch(to, 0, message);
     }
@@ -380,7 +385,7 @@ impl Actions for Hands<'_> {
             Multicast::Sometimes => u32::from(to.len() > 1),
             Multicast::InOrder => 1,
             Multicast::Freely => {
-                1 + message.version.0 % 2 + 2 * u32::from(message.kind == Kind::Update)
+                1 + message.version.0 % 2 + 2 * u32::from(message.kind == MessageKind::Update)
             }
         };
         to.iter().for_each(|&to| self.launch(to, way, message));
@@ -391,7 +396,7 @@ impl Actions for Hands<'_> {
     }
 
     fn grant(&mut self, call: Call) {
-        let Hands { node, region, .. } = *self;
+        let NodeActions { node, region, .. } = *self;
         let wrong = match call {
             Call::StartRead => {
                 let times = if let Doing::Reading(_, times) = self.host.doing { times } else { 0 };

@@ -36,7 +36,7 @@ pub(crate) struct RecordId {
 
 /// Sender of a request: the move of a record that leads to its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Asker {
+pub(crate) struct Requester {
     pub rank: Rank,
     pub record: RecordId,
     pub index: u8,
@@ -48,7 +48,7 @@ pub(crate) struct Request<G> {
     pub position: G,
     pub depth: u16,
     pub window: Window,
-    pub asker: Asker,
+    pub requester: Requester,
 }
 
 /// Result of a request: for the player to move there, as a search with its window has it.
@@ -89,7 +89,7 @@ impl<G: Game> Item<G> {
     /// Appends the item's bytes.
     pub fn emit(&self, into: &mut Vec<u8>) {
         match self {
-            Item::Request(Request { position, depth, window, asker }) => {
+            Item::Request(Request { position, depth, window, requester }) => {
                 into.push(REQUEST);
                 let begin = into.len();
                 into.resize(begin + G::BYTES, 0);
@@ -97,8 +97,8 @@ impl<G: Game> Item<G> {
                 into.extend(depth.to_le_bytes());
                 into.extend(window.alpha.to_le_bytes());
                 into.extend(window.beta.to_le_bytes());
-                asker.record.emit(into);
-                into.push(asker.index);
+                requester.record.emit(into);
+                into.push(requester.index);
             }
             Item::Answer(Answer { record, index, value, is_cut, nodes }) => {
                 into.push(ANSWER);
@@ -148,10 +148,10 @@ impl<G: Game> Item<G> {
         let alpha = i16::from_le_bytes(take(from, bytes)?);
         let beta = i16::from_le_bytes(take(from, bytes)?);
         let (record, [index]) = (RecordId::parse(take(from, bytes)?), take(from, bytes)?);
-        let (window, asker) = (Window { alpha, beta }, Asker { rank: from, record, index });
+        let (window, requester) = (Window { alpha, beta }, Requester { rank: from, record, index });
         match position {
             Some(position) if window.is_sound(G::MOST) => {
-                Ok(Item::Request(Request { position, depth, window, asker }))
+                Ok(Item::Request(Request { position, depth, window, requester }))
             }
             Some(_) => Err(Error::Format { from, what: "has a window that no rank uses" }),
             None => Err(Error::Format { from, what: "has a position that there is not" }),

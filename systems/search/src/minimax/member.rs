@@ -3,9 +3,9 @@
 
 use super::Window;
 use super::alone::{Alone, Found, order};
-use super::asked::{Asked, TooMany};
-use super::items::{Answer, Asker, Item, RecordId, Request};
+use super::items::{Answer, Item, RecordId, Request, Requester};
 use super::records::{Record, Records};
+use super::request_table::{RequestTable, TooMany};
 use super::values::Values;
 use crate::error::{Error, Result};
 use crate::format::{Header, Kind, Tally};
@@ -40,12 +40,12 @@ pub(crate) struct Member<'a, G: Game> {
     grain: u16,
     values: &'a mut Values,
     alone: Alone<G>,
-    /// The asker of what is being searched alone, and nodes before it began.
-    current: Option<(Asker, u64)>,
+    /// The requester of what is being searched alone, and nodes before it began.
+    current: Option<(Requester, u64)>,
     records: Records<G>,
-    asked: Asked<G>,
+    requests: RequestTable<G>,
     /// Answers that are to be given, with the nodes that they took; `None` to what was cut.
-    answers: Vec<(Asker, Option<Found>, u64)>,
+    answers: Vec<(Requester, Option<Found>, u64)>,
     /// Records whose requests are to be forgotten, of other ranks and of this one.
     cuts: Vec<(Rank, RecordId)>,
     /// Bytes of an item, for a moment.
@@ -96,7 +96,7 @@ impl<'a, G: Game> Member<'a, G> {
             alone: Alone::new(),
             current: None,
             records: Records::new(MOST_RECORDS),
-            asked: Asked::new(ranks, settings.stack_jobs, MOST_RECORDS),
+            requests: RequestTable::new(ranks, settings.stack_jobs, MOST_RECORDS),
             answers: Vec::new(),
             cuts: Vec::new(),
             bytes: Vec::new(),
@@ -161,8 +161,8 @@ impl<'a, G: Game> Member<'a, G> {
         self.lead.root += 1;
         self.lead.found = None;
         let record = RecordId { slot: ROOT, turn: self.lead.root };
-        let asker = Asker { rank: self.packets.rank(), record, index: 0 };
-        self.asked.push(Request { position: *position, depth, window, asker });
+        let requester = Requester { rank: self.packets.rank(), record, index: 0 };
+        self.requests.push(Request { position: *position, depth, window, requester });
         loop {
             let any = self.step()?;
             if self.lead.found.is_some() {
@@ -218,7 +218,7 @@ impl<'a, G: Game> Member<'a, G> {
             }
             if self.current.is_some() {
                 self.advance(nodes);
-            } else if let Some(request) = self.asked.pop() {
+            } else if let Some(request) = self.requests.pop() {
                 self.take(&request)?;
             } else {
                 break;
@@ -234,7 +234,7 @@ impl<'a, G: Game> Member<'a, G> {
     /// True if this rank has nothing more to say.
     fn is_quiet(&self) -> bool {
         let has_sent = (0..self.packets.size()).all(|to| !self.outgoing.has_jobs(to));
-        self.is_closed && has_sent && self.asked.is_quiet() && self.answers.is_empty()
+        self.is_closed && has_sent && self.requests.is_quiet() && self.answers.is_empty()
     }
 
     /// Asks all ranks what they have done, unless they were asked. True if all have answered.

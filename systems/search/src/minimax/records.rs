@@ -6,7 +6,7 @@
 
 use super::Window;
 use super::alone::{Found, Move};
-use super::items::{Asker, RecordId};
+use super::items::{RecordId, Requester};
 use std::collections::BTreeMap;
 use weft_endpoint::Rank;
 
@@ -15,8 +15,8 @@ pub(crate) struct Record<G> {
     pub hash: u64,
     pub depth: u16,
     pub window: Window,
-    /// Askers, of whom the first has said what is searched. None if nobody waits any more.
-    pub askers: Vec<Asker>,
+    /// Requesters, of whom the first has said what is searched; empty if none waits any more.
+    pub requesters: Vec<Requester>,
     pub moves: Vec<Move<G>>,
     /// Moves that were requested: the first ones.
     pub next: usize,
@@ -36,13 +36,19 @@ pub(crate) struct Record<G> {
 
 impl<G: Copy> Record<G> {
     /// A position with these moves, none of which was requested.
-    pub fn new(hash: u64, depth: u16, window: Window, asker: Asker, moves: Vec<Move<G>>) -> Self {
+    pub fn new(
+        hash: u64,
+        depth: u16,
+        window: Window,
+        requester: Requester,
+        moves: Vec<Move<G>>,
+    ) -> Self {
         let (asked, nodes) = (vec![None; moves.len()], moves.len() as u64);
         Record {
             hash,
             depth,
             window,
-            askers: vec![asker],
+            requesters: vec![requester],
             moves,
             next: 0,
             is_wide: false,
@@ -175,18 +181,21 @@ impl<G> Records<G> {
         slot.is_some_and(|slot| slot.turn.wrapping_sub(id.turn) <= u32::MAX / 2)
     }
 
-    /// Takes such askers from all records: them, and the records that nobody asks for any more.
-    pub fn drop_askers(&mut self, is_such: impl Fn(&Asker) -> bool) -> (Vec<Asker>, Vec<RecordId>) {
-        let (mut askers, mut unwanted) = (Vec::new(), Vec::new());
+    /// Takes such requesters from all records. Returns them, and the records that have none left.
+    pub fn drop_requesters(
+        &mut self,
+        is_such: impl Fn(&Requester) -> bool,
+    ) -> (Vec<Requester>, Vec<RecordId>) {
+        let (mut requesters, mut unwanted) = (Vec::new(), Vec::new());
         for (number, slot) in self.slots.iter_mut().enumerate() {
             let Some(record) = &mut slot.record else { continue };
-            let before = askers.len();
-            askers.extend(record.askers.extract_if(.., |asker| is_such(asker)));
-            if askers.len() > before && record.askers.is_empty() {
+            let before = requesters.len();
+            requesters.extend(record.requesters.extract_if(.., |requester| is_such(requester)));
+            if requesters.len() > before && record.requesters.is_empty() {
                 unwanted.push(RecordId { slot: number as u16, turn: slot.turn });
             }
         }
-        (askers, unwanted)
+        (requesters, unwanted)
     }
 }
 

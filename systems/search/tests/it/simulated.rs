@@ -4,8 +4,8 @@
 use crate::common::*;
 use std::ops::ControlFlow;
 use std::time::Duration;
-use weft_search::{Answer, Judged, Plan, Search, Settings, Solved};
-use weft_simulator::{Faults, Machine, Options, Preset, Rank, Report, Simulation};
+use weft_search::{Judged, Plan, Search, SearchAnswer, Settings, Solved};
+use weft_simulator::{Faults, MachineModel, Options, Preset, Rank, Report, Simulation};
 
 fn simulate(options: Options, settings: Settings, start: Stack) -> Report<Solved> {
     Simulation::new(options).unwrap().run_joined(move |weft| {
@@ -16,7 +16,7 @@ fn simulate(options: Options, settings: Settings, start: Stack) -> Report<Solved
 }
 
 fn options(ranks: u16, preset: Preset, faults: Faults) -> Options {
-    let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
+    let mut options = Options::with_preset(MachineModel::myrinet().unwrap(), ranks, preset);
     options.faults = faults;
     options
 }
@@ -31,7 +31,7 @@ fn succeeds(options: Options, settings: Settings, start: Stack) -> (Solved, Dura
     let solved: Vec<Solved> = report.into_values().unwrap();
     assert_eq!(solved.len(), usize::from(ranks));
     assert!(solved.iter().all(|other| *other == solved[0]));
-    let Answer::Moves(found) = &solved[0].answer else { panic!("{:?}", solved[0]) };
+    let SearchAnswer::Moves(found) = &solved[0].answer else { panic!("{:?}", solved[0]) };
     assert_eq!(found.len(), usize::from(moves));
     let nodes = solved[0].iterations.iter().map(|it| (it.bound, it.nodes));
     assert!(nodes.take(expected.len() - 1).eq(expected[..expected.len() - 1].iter().copied()));
@@ -77,7 +77,7 @@ fn a_deadline_is_in_virtual_time() {
     let start = Stack::random(3);
     let report = simulate(options(4, Preset::NrxImc, Faults::default()), settings, start);
     let at_least = |solved: &Solved| match solved.answer {
-        Answer::Late { at_least } => at_least,
+        SearchAnswer::Late { at_least } => at_least,
         _ => panic!("{solved:?}"),
     };
     let all: Vec<u16> = report.into_values().unwrap().iter().map(at_least).collect();

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use std::time::Duration;
-use weft_search::{Answer, Puzzle, Replacement, Search, Settings, Solved};
+use weft_search::{Puzzle, Replacement, Search, SearchAnswer, Settings, Solved};
 
 /// Bounds and nodes of the iterations that found nothing.
 fn unsolved(solved: &Solved) -> Vec<(u16, u64)> {
@@ -12,7 +12,7 @@ fn unsolved(solved: &Solved) -> Vec<(u16, u64)> {
 
 /// Checks that moves lead to the goal.
 fn length(start: &Stack, solved: &Solved) -> u16 {
-    let Answer::Moves(moves) = &solved.answer else { panic!("{solved:?}") };
+    let SearchAnswer::Moves(moves) = &solved.answer else { panic!("{solved:?}") };
     let end = moves.iter().fold(*start, |stack, by| stack.play(*by));
     assert!(end.is_goal(), "{moves:?} does not sort {start:?}");
     moves.len() as u16
@@ -111,7 +111,7 @@ fn what_is_solved_takes_no_move() {
     let all =
         on_threads(2, Settings::default(), |search, _| search.solve(&sorted, |_| {}).unwrap());
     for solved in all {
-        assert_eq!((solved.answer, solved.iterations.len()), (Answer::Moves(vec![]), 0));
+        assert_eq!((solved.answer, solved.iterations.len()), (SearchAnswer::Moves(vec![]), 0));
     }
 }
 
@@ -160,7 +160,7 @@ fn without_memory_a_best_first_search_goes_on_by_ida() {
     }
     let late = Settings { deadline: Some(Duration::ZERO), ..Settings::default() };
     let all = on_threads(2, late, |search, _| search.best_first(&start, 1 << 20, |_| {}).unwrap());
-    assert!(all.iter().all(|solved| matches!(solved.answer, Answer::Late { .. })));
+    assert!(all.iter().all(|solved| matches!(solved.answer, SearchAnswer::Late { .. })));
 }
 
 /// A number, from which 2 or 3 are taken away until nothing is left.
@@ -209,13 +209,13 @@ fn what_cannot_be_solved_ends_once_all_has_been_searched() {
         let solve = |search: &mut Search| search.solve(&Number(start), |_| {}).unwrap().answer;
         on_threads(2, Settings::default(), move |search, _| solve(search))
     };
-    assert_eq!(answers(1), [Answer::Unsolvable, Answer::Unsolvable]);
-    assert_eq!(answers(6), [Answer::Moves(vec![3, 3]), Answer::Moves(vec![3, 3])]);
-    let Answer::Moves(moves) = &answers(20)[0] else { panic!("20 can be taken away") };
+    assert_eq!(answers(1), [SearchAnswer::Unsolvable, SearchAnswer::Unsolvable]);
+    assert_eq!(answers(6), [SearchAnswer::Moves(vec![3, 3]), SearchAnswer::Moves(vec![3, 3])]);
+    let SearchAnswer::Moves(moves) = &answers(20)[0] else { panic!("20 can be taken away") };
     assert_eq!((moves.len(), moves.iter().sum::<u8>()), (7, 20));
     let solve = |search: &mut Search| search.best_first(&Number(1), 1000, |_| {}).unwrap().answer;
     let none = on_threads(2, Settings::default(), |search, _| solve(search));
-    assert_eq!(none, [Answer::Unsolvable, Answer::Unsolvable]);
+    assert_eq!(none, [SearchAnswer::Unsolvable, SearchAnswer::Unsolvable]);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_deadline_ends_a_search_and_leaves_nothing_behind() {
     on_threads(3, late, |search, engine| {
         for _ in 0..3 {
             let solved = search.solve(&start, |_| {}).unwrap();
-            assert_eq!(solved.answer, Answer::Late { at_least });
+            assert_eq!(solved.answer, SearchAnswer::Late { at_least });
         }
         assert_eq!(engine.statistics().packets_unread, 0);
     });

@@ -5,7 +5,7 @@
 use super::*;
 use crate::network::wires::Net;
 use weft_collective::schedule::Area;
-use weft_collective::{Call, EAGER_BYTES, Operation, Stage};
+use weft_collective::{EAGER_BYTES, Operation, OperationCall, Stage};
 use weft_model::random::Random;
 
 const ALL: TeamId = TeamId { leader: Rank(0), count: 0 };
@@ -14,7 +14,7 @@ const ALL: TeamId = TeamId { leader: Rank(0), count: 0 };
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
 
-impl Memory for Bytes {
+impl OperationMemory for Bytes {
     fn read(&self, _: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         take(&self.0[at..at + length]);
     }
@@ -52,7 +52,7 @@ impl World {
     }
 
     /// The result of an operation of all on `length` bytes of each, at each rank.
-    fn run(&mut self, call: &Call, random: &mut Random) -> Vec<Vec<u8>> {
+    fn run(&mut self, call: &OperationCall, random: &mut Random) -> Vec<Vec<u8>> {
         let ranks = self.ranks.len();
         let mut results = vec![None; ranks];
         let begin = |(rank, it): (usize, &mut Collectives<_, _>)| {
@@ -64,7 +64,7 @@ impl World {
             let at = random.below(ranks as u64) as usize;
             self.arrive(random.below(ranks as u64) as usize, at).unwrap();
             let mut net = self.net.of(at);
-            let (it, packets) = (&mut self.ranks[at], &mut Packets(&mut net));
+            let (it, packets) = (&mut self.ranks[at], &mut CollectivePackets(&mut net));
             it.transmit(packets).unwrap();
             match it.drive(ALL, numbers[at], packets).unwrap() {
                 Stage::Waiting => {}
@@ -93,11 +93,12 @@ fn operations_go_through_networks_that_are_full_now_and_then() {
         let mut world = World::new(ranks, [1000, 9000, 70_000][seed % 3], 1 + seed % 3);
         for length in [1, 100, 7000, 20_000, EAGER_BYTES, 200_000] {
             let (operation, root) = (Operation::Broadcast, ranks / 2);
-            let broadcast = Call { operation, root, count: length, size: 1 };
+            let broadcast = OperationCall { operation, root, count: length, size: 1 };
             let roots: Vec<u8> = (0..length).map(|at| (at * 3 + root) as u8).collect();
             let results = world.run(&broadcast, &mut random);
             assert!(results.iter().all(|result| *result == roots), "broadcast of {length}");
-            let all_reduce = Call { operation: Operation::AllReduce, root: 0, ..broadcast };
+            let all_reduce =
+                OperationCall { operation: Operation::AllReduce, root: 0, ..broadcast };
             let sum = |at| (0..ranks).fold(0, |sum, rank| sum ^ (at * 3 + rank) as u8);
             let sums: Vec<u8> = (0..length).map(sum).collect();
             let results = world.run(&all_reduce, &mut random);
@@ -124,7 +125,7 @@ fn teams_and_packets_that_cannot_be_are_refused() {
     let outcome = arrive(one, Rank(1), &[24; 9][..]);
     assert!(matches!(outcome, Err(Error::Violation { from: Rank(1), .. })), "{outcome:?}");
     // The other has begun something else.
-    let calls = [Operation::Broadcast, Operation::Barrier].map(|operation| Call {
+    let calls = [Operation::Broadcast, Operation::Barrier].map(|operation| OperationCall {
         operation,
         root: 0,
         count: 0,
@@ -133,7 +134,7 @@ fn teams_and_packets_that_cannot_be_are_refused() {
     for (rank, call) in calls.iter().enumerate() {
         let number = world.ranks[rank].begin(ALL, call, Bytes(Vec::new())).unwrap();
         let mut net = world.net.of(rank);
-        world.ranks[rank].drive(ALL, number, &mut Packets(&mut net)).unwrap();
+        world.ranks[rank].drive(ALL, number, &mut CollectivePackets(&mut net)).unwrap();
     }
     let expected = Err(Error::Violation { from: Rank(0), what: DISAGREES });
     assert_eq!(world.arrive(0, 1), expected);

@@ -1,13 +1,13 @@
 //! Messages to this rank, from their first packet to their receives.
 
-use super::inbox::{Asked, Inbox, Stored, StoredKey};
+use super::inbox::{Inbox, RendezvousRequest, Stored, StoredKey};
 use super::posted::{Posted, Receive};
 use super::receives::{ReceiveKey, Receives};
 use super::sends::SendKey;
 use crate::answers::Answers;
-use crate::format::{Packet, Whole, parse_whole};
-use crate::matching::Envelope;
-use crate::network::{Network, Receiver, Sink};
+use crate::format::{TaggedPacket, Whole, parse_whole};
+use crate::matching::MessageEnvelope;
+use crate::network::{Receiver, Sink, TaggedNetwork};
 use crate::peer::{Intake, cost, window_of};
 use crate::{Result, Taken};
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ pub(super) struct Arrivals<D> {
     pub receives: Receives<D>,
     pub answers: Answers<Gives>,
     /// Receives that have ended.
-    pub received: VecDeque<(D, Envelope)>,
+    pub received: VecDeque<(D, MessageEnvelope)>,
 }
 
 /// The right to send more that an answer gives.
@@ -130,11 +130,11 @@ impl<D: Sink> Arrivals<D> {
         Ok(())
     }
 
-    pub fn handle_first<N: Network>(
+    pub fn handle_first<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         to: u8,
-        envelope: Envelope,
+        envelope: MessageEnvelope,
         number: u64,
         bytes: &[u8],
     ) -> Taken {
@@ -172,7 +172,7 @@ impl<D: Sink> Arrivals<D> {
         has_window.then_some(()).ok_or("a message that there was no window for")
     }
 
-    pub fn handle_more<N: Network>(
+    pub fn handle_more<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         from: Rank,
@@ -211,7 +211,12 @@ impl<D: Sink> Arrivals<D> {
         Ok(())
     }
 
-    pub fn handle_request(&mut self, to: u8, envelope: Envelope, asked: Asked) -> Taken {
+    pub fn handle_request(
+        &mut self,
+        to: u8,
+        envelope: MessageEnvelope,
+        asked: RendezvousRequest,
+    ) -> Taken {
         let peer = &mut self.peers[envelope.source.rank.index()];
         if peer.arriving.is_some() {
             return Err("a message in the middle of another");
@@ -222,13 +227,13 @@ impl<D: Sink> Arrivals<D> {
         match self.inbox.wanted(to, &envelope) {
             Some(into) => self.grant(to, envelope, asked, into),
             None if self.inbox.is_closed(to) => self.refuse(envelope.source.rank, asked),
-            None => drop(self.inbox.store(to, envelope, Stored::Asking(asked))),
+            None => drop(self.inbox.store(to, envelope, Stored::Rendezvous(asked))),
         }
         Ok(())
     }
 
     /// Has as much of the message come as fits into `into`: fetches it, or sends an answer.
-    fn grant(&mut self, to: u8, envelope: Envelope, asked: Asked, into: D) {
+    fn grant(&mut self, to: u8, envelope: MessageEnvelope, asked: RendezvousRequest, into: D) {
         let expected = envelope.length.min(into.capacity());
         if expected == 0 {
             self.refuse(envelope.source.rank, asked);
@@ -242,16 +247,17 @@ impl<D: Sink> Arrivals<D> {
     }
 
     /// Answers that no bytes are wanted.
-    fn refuse(&mut self, source: Rank, asked: Asked) {
-        let grant = Packet::Grant { number: asked.number, own: 0, length: 0, zero_copy: false };
+    fn refuse(&mut self, source: Rank, asked: RendezvousRequest) {
+        let grant =
+            TaggedPacket::Grant { number: asked.number, own: 0, length: 0, zero_copy: false };
         self.answers.push(source, grant.head(), Gives::Request);
         if asked.wants_done {
-            let done = Packet::Done { number: asked.number };
+            let done = TaggedPacket::Done { number: asked.number };
             self.answers.push(source, done.head(), Gives::Nothing);
         }
     }
 
-    pub fn handle_part<N: Network>(
+    pub fn handle_part<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         from: Rank,
@@ -281,10 +287,12 @@ impl<D: Sink> Arrivals<D> {
         let source = envelope.source.rank;
         match asked {
             None => self.consumed(source, envelope.length),
-            Some(Asked { number, wants_done, .. }) if wants_done || fetched_from.is_some() => {
-                // What was fetched had no other answer.
+            Some(RendezvousRequest { number, wants_done, .. })
+                if wants_done || fetched_from.is_some() =>
+            {
+                // A message that was fetched had no other answer.
                 let gives = if fetched_from.is_some() { Gives::Request } else { Gives::Nothing };
-                self.answers.push(source, Packet::Done { number }.head(), gives);
+                self.answers.push(source, TaggedPacket::Done { number }.head(), gives);
             }
             Some(_) => {}
         }
@@ -296,7 +304,7 @@ impl<D: Sink> Arrivals<D> {
     pub fn take_stored(
         &mut self,
         to: u8,
-        (envelope, key): (Envelope, StoredKey),
+        (envelope, key): (MessageEnvelope, StoredKey),
         mut into: D,
     ) -> Option<(SendKey, D)> {
         let source = envelope.source.rank;
@@ -314,7 +322,7 @@ impl<D: Sink> Arrivals<D> {
                 }
                 None
             }
-            Stored::Asking(asked) => {
+            Stored::Rendezvous(asked) => {
                 self.grant(to, envelope, asked, into);
                 None
             }
@@ -323,7 +331,10 @@ impl<D: Sink> Arrivals<D> {
     }
 
     /// Drops a message that is stored. Returns a send of this rank itself, if it is one.
-    pub fn discard_stored(&mut self, (envelope, key): (Envelope, StoredKey)) -> Option<SendKey> {
+    pub fn discard_stored(
+        &mut self,
+        (envelope, key): (MessageEnvelope, StoredKey),
+    ) -> Option<SendKey> {
         let source = envelope.source.rank;
         match self.inbox.take(key)? {
             Stored::Bytes { bytes, registered } if bytes.len() as u64 == envelope.length => {
@@ -336,7 +347,7 @@ impl<D: Sink> Arrivals<D> {
                     arriving.to = Target::Nowhere;
                 }
             }
-            Stored::Asking(asked) => self.refuse(source, asked),
+            Stored::Rendezvous(asked) => self.refuse(source, asked),
             Stored::Own(send) => return Some(send),
         }
         None
@@ -356,7 +367,11 @@ impl<D: Sink> Arrivals<D> {
         if source == self.rank {
             intake.has_reported(cost(length));
         } else if let Some(amount) = intake.consumed(length) {
-            self.answers.push(source, Packet::Consumed { amount }.head(), Gives::Window(amount));
+            self.answers.push(
+                source,
+                TaggedPacket::Consumed { amount }.head(),
+                Gives::Window(amount),
+            );
         }
     }
 
@@ -364,13 +379,17 @@ impl<D: Sink> Arrivals<D> {
     #[inline]
     fn placed(&mut self, source: Rank, registered: Option<NonZero<u64>>) {
         if let Some(number) = registered {
-            self.answers.push(source, Packet::Done { number: number.get() }.head(), Gives::Nothing);
+            self.answers.push(
+                source,
+                TaggedPacket::Done { number: number.get() }.head(),
+                Gives::Nothing,
+            );
         }
     }
 
     /// Fetches some of what there is to fetch, posts what is to be posted, and sends answers, as
     /// far as there is room. True if there was any of that.
-    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+    pub fn transmit<N: TaggedNetwork>(&mut self, network: &mut N) -> Result<bool> {
         // First, so that what it ends is answered at once.
         let mut any = self.fetch(network);
         for key in self.receives.came_without_copy(network) {
@@ -391,7 +410,7 @@ impl<D: Sink> Arrivals<D> {
     }
 
     /// Fetches some of the messages that are fetched, in turn. True if there are any.
-    fn fetch<N: Network>(&mut self, network: &mut N) -> bool {
+    fn fetch<N: TaggedNetwork>(&mut self, network: &mut N) -> bool {
         let (mut left, mut any) = (FETCHED_AT_ONCE, false);
         while left > 0
             && let Some((length, ended)) = self.receives.fetch(network, left)
@@ -413,9 +432,9 @@ fn answer_expected(
     registered: Option<NonZero<u64>>,
 ) {
     if let Some(amount) = intake.to_report() {
-        answers.push(to, Packet::Consumed { amount }.head(), Gives::Window(amount));
+        answers.push(to, TaggedPacket::Consumed { amount }.head(), Gives::Window(amount));
     }
     if let Some(number) = registered {
-        answers.push(to, Packet::Done { number: number.get() }.head(), Gives::Nothing);
+        answers.push(to, TaggedPacket::Done { number: number.get() }.head(), Gives::Nothing);
     }
 }

@@ -5,8 +5,8 @@ use super::arrivals::Arrivals;
 use super::inbox::Inbox;
 use super::posted::Receive;
 use super::sends::Sends;
-use crate::matching::{Envelope, Matcher, Pattern};
-use crate::network::{Sink, Source};
+use crate::matching::{Matcher, MessageEnvelope, ReceivePattern};
+use crate::network::{SendSource, Sink};
 use std::collections::BTreeSet;
 use weft_endpoint::{Awaited, Rank, Whom};
 
@@ -21,7 +21,10 @@ const MOST_SAID: usize = 2;
 const MOST_LOOKED_AT: usize = 256;
 
 /// Object of the wait of a program for its sends and receives.
-pub(super) fn of<S: Source, D: Sink>(sends: &Sends<S>, arrivals: &Arrivals<D>) -> Option<Awaited> {
+pub(super) fn of<S: SendSource, D: Sink>(
+    sends: &Sends<S>,
+    arrivals: &Arrivals<D>,
+) -> Option<Awaited> {
     let Arrivals { inbox, receives, .. } = arrivals;
     let posted = || inbox.matchers().flat_map(Matcher::posted);
     let rest_of = |receive: &Receive<D>| format!("the rest of {}", message_of(&receive.envelope));
@@ -77,7 +80,7 @@ fn whom(ranks: impl Iterator<Item = Option<Rank>>) -> Whom {
     }
 }
 
-fn receive_of(pattern: &Pattern) -> String {
+fn receive_of(pattern: &ReceivePattern) -> String {
     let from = pattern.source.map_or("any rank".into(), |source| format!("rank {}", source.rank));
     match pattern.ignore & TAG_BITS == TAG_BITS {
         true => format!("a message of {from} with any tag{}", context(pattern.tag)),
@@ -85,7 +88,7 @@ fn receive_of(pattern: &Pattern) -> String {
     }
 }
 
-fn message_of(envelope: &Envelope) -> String {
+fn message_of(envelope: &MessageEnvelope) -> String {
     format!("a message of rank {} with {}", envelope.source.rank, tag(envelope.tag))
 }
 

@@ -1,8 +1,8 @@
 //! Posted receives, and messages that came before theirs, of all endpoints of a rank.
 
 use super::sends::SendKey;
-use crate::Kind;
-use crate::matching::{Envelope, Matcher, Pattern};
+use crate::Tagging;
+use crate::matching::{Matcher, MessageEnvelope, ReceivePattern};
 use crate::network::Sink;
 use slotmap::{SlotMap, new_key_type};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub(super) struct Inbox<D> {
     matchers: Matchers<D>,
     stored: SlotMap<StoredKey, Stored>,
     /// Messages that were claimed, by what their claimers call them.
-    claimed: BTreeMap<(u8, u64), (Envelope, StoredKey)>,
+    claimed: BTreeMap<(u8, u64), (MessageEnvelope, StoredKey)>,
     /// Endpoints that are closed: what comes for them nobody receives.
     closed: BTreeSet<u8>,
 }
@@ -35,14 +35,14 @@ pub(super) enum Stored {
     /// placed.
     Bytes { bytes: Vec<u8>, registered: Option<NonZero<u64>> },
     /// Its sender asked.
-    Asking(Asked),
+    Rendezvous(RendezvousRequest),
     /// It is this rank's own.
     Own(SendKey),
 }
 
 /// A request of a sender.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct RendezvousRequest {
     pub number: u64,
     /// Address of its bytes in its process, if they can be fetched.
     pub lies_at: Option<NonZero<u64>>,
@@ -60,12 +60,12 @@ impl<D: Sink> Inbox<D> {
     }
 
     #[inline(always)]
-    pub fn matcher(&mut self, endpoint: u8, kind: Kind) -> &mut Matcher<D, StoredKey> {
-        &mut self.matchers[usize::from(endpoint)][usize::from(kind == Kind::Untagged)]
+    pub fn matcher(&mut self, endpoint: u8, kind: Tagging) -> &mut Matcher<D, StoredKey> {
+        &mut self.matchers[usize::from(endpoint)][usize::from(kind == Tagging::Untagged)]
     }
 
     /// The receive that was posted for this message.
-    pub fn wanted(&mut self, to: u8, envelope: &Envelope) -> Option<D> {
+    pub fn wanted(&mut self, to: u8, envelope: &MessageEnvelope) -> Option<D> {
         let matcher = self.matcher(to, envelope.kind);
         let (position, into) = matcher.find_posted(envelope)?;
         match into.split(envelope.length) {
@@ -80,7 +80,7 @@ impl<D: Sink> Inbox<D> {
     }
 
     /// Stores a message that no receive wants.
-    pub fn store(&mut self, to: u8, envelope: Envelope, stored: Stored) -> StoredKey {
+    pub fn store(&mut self, to: u8, envelope: MessageEnvelope, stored: Stored) -> StoredKey {
         let key = self.stored.insert(stored);
         self.matcher(to, envelope.kind).store(envelope, key);
         key
@@ -99,7 +99,12 @@ impl<D: Sink> Inbox<D> {
     }
 
     /// The first message that such a receive would get; it stays where it is.
-    pub fn peek(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
+    pub fn peek(
+        &mut self,
+        endpoint: u8,
+        kind: Tagging,
+        pattern: &ReceivePattern,
+    ) -> Option<MessageEnvelope> {
         let matcher = self.matcher(endpoint, kind);
         let position = matcher.find_unexpected(pattern)?;
         matcher.unexpected(position).copied()
@@ -109,16 +114,16 @@ impl<D: Sink> Inbox<D> {
     pub fn take_first(
         &mut self,
         endpoint: u8,
-        kind: Kind,
-        pattern: &Pattern,
-    ) -> Option<(Envelope, StoredKey)> {
+        kind: Tagging,
+        pattern: &ReceivePattern,
+    ) -> Option<(MessageEnvelope, StoredKey)> {
         let matcher = self.matcher(endpoint, kind);
         let position = matcher.find_unexpected(pattern)?;
         matcher.take_unexpected(position)
     }
 
     /// Puts a message by under this number, which is of no message claimed already.
-    pub fn claim(&mut self, endpoint: u8, number: u64, message: (Envelope, StoredKey)) {
+    pub fn claim(&mut self, endpoint: u8, number: u64, message: (MessageEnvelope, StoredKey)) {
         self.claimed.insert((endpoint, number), message);
     }
 
@@ -126,7 +131,11 @@ impl<D: Sink> Inbox<D> {
         self.claimed.contains_key(&(endpoint, number))
     }
 
-    pub fn take_claimed(&mut self, endpoint: u8, number: u64) -> Option<(Envelope, StoredKey)> {
+    pub fn take_claimed(
+        &mut self,
+        endpoint: u8,
+        number: u64,
+    ) -> Option<(MessageEnvelope, StoredKey)> {
         self.claimed.remove(&(endpoint, number))
     }
 
@@ -136,7 +145,7 @@ impl<D: Sink> Inbox<D> {
     }
 
     /// Closes an endpoint. Returns its posted receives, and the messages that are here for it.
-    pub fn close(&mut self, endpoint: u8) -> (Vec<D>, Vec<(Envelope, StoredKey)>) {
+    pub fn close(&mut self, endpoint: u8) -> (Vec<D>, Vec<(MessageEnvelope, StoredKey)>) {
         self.closed.insert(endpoint);
         let matchers = &mut self.matchers[usize::from(endpoint)];
         let unexpected: Vec<_> = matchers.iter_mut().flat_map(Matcher::clear_unexpected).collect();

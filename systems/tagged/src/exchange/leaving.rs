@@ -1,8 +1,8 @@
 //! Messages that leave in several packets, unasked.
 
 use crate::Result;
-use crate::format::{EAGER, MORE, Packet};
-use crate::network::{Network, Parted, Source};
+use crate::format::{EAGER, MORE, TaggedPacket};
+use crate::network::{Parted, SendSource, TaggedNetwork};
 use std::ops::RangeInclusive;
 use weft_endpoint::Rank;
 
@@ -31,7 +31,7 @@ pub(super) struct Leaving<S> {
 
 /// True if an eager message of this length to that rank leaves in several packets.
 #[inline]
-pub(super) fn is_parted<N: Network>(network: &N, to: Rank, length: u64) -> bool {
+pub(super) fn is_parted<N: TaggedNetwork>(network: &N, to: Rank, length: u64) -> bool {
     HALVED.contains(&length) || EAGER + length as usize > network.payload_to(to)
 }
 
@@ -44,13 +44,14 @@ pub(super) fn most_first(length: u64, in_place: bool) -> usize {
     }
 }
 
-impl<S: Source> Leaving<S> {
+impl<S: SendSource> Leaving<S> {
     /// Sends on; whether that was all.
-    pub fn go_on<N: Network>(&mut self, network: &mut N, to: Rank) -> Result<bool> {
+    pub fn go_on<N: TaggedNetwork>(&mut self, network: &mut N, to: Rank) -> Result<bool> {
         let length = self.source.length();
         while self.sent < length {
             let room = ((network.payload_to(to) - MORE) as u64).min(length - self.sent) as usize;
-            let head = Packet::More { number: self.number, offset: self.sent, bytes: &[] }.head();
+            let head =
+                TaggedPacket::More { number: self.number, offset: self.sent, bytes: &[] }.head();
             let body = (&self.source, self.sent, room);
             let is_last = self.sent + room as u64 == length;
             if is_last || room >= LONG_PART {

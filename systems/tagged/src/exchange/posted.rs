@@ -1,8 +1,8 @@
 //! A receive whose message comes: the network may read the bytes where they belong.
 
-use super::inbox::Asked;
-use crate::matching::Envelope;
-use crate::network::{Network, Sink};
+use super::inbox::RendezvousRequest;
+use crate::matching::MessageEnvelope;
+use crate::network::{Sink, TaggedNetwork};
 use std::num::NonZero;
 use weft_endpoint::PostedHead;
 
@@ -30,27 +30,27 @@ pub(super) struct Receive<D> {
     /// The endpoint.
     pub to: u8,
     pub into: D,
-    pub envelope: Envelope,
+    pub envelope: MessageEnvelope,
     /// Bytes that come.
     pub expected: u64,
     pub received: u64,
     /// The network's share in placing its bytes.
     pub posted: Posted,
     /// The sender's request, if there was one: it is answered at the end.
-    pub asked: Option<Asked>,
+    pub asked: Option<RendezvousRequest>,
     /// Address of its bytes in the sender's process, if they are fetched.
     pub fetched_from: Option<NonZero<u64>>,
 }
 
 impl<D: Sink> Receive<D> {
     /// The receive of a message that nobody asked for, of which `received` bytes are there.
-    pub fn unasked(to: u8, into: D, envelope: Envelope, received: u64) -> Self {
+    pub fn unasked(to: u8, into: D, envelope: MessageEnvelope, received: u64) -> Self {
         let (expected, posted) = (envelope.length, Posted::NEVER);
         let (asked, fetched_from) = (None, None);
         Receive { to, into, envelope, expected, received, posted, asked, fetched_from }
     }
 
-    pub fn post<N: Network>(&mut self, network: &mut N, head: PostedHead) {
+    pub fn post<N: TaggedNetwork>(&mut self, network: &mut N, head: PostedHead) {
         let Receive { envelope, into, expected, received, .. } = self;
         if *expected - *received >= POSTED_FROM
             && *expected <= into.capacity()
@@ -66,7 +66,7 @@ impl<D: Sink> Receive<D> {
     }
 
     /// Posts a message that is granted. True if it comes without a copy, if the network does that.
-    pub fn post_granted<N: Network>(&mut self, network: &mut N, head: PostedHead) -> bool {
+    pub fn post_granted<N: TaggedNetwork>(&mut self, network: &mut N, head: PostedHead) -> bool {
         let Receive { envelope, into, expected, .. } = self;
         let zero_copy = *expected >= POSTED_FROM
             && *expected <= into.capacity()
@@ -80,7 +80,7 @@ impl<D: Sink> Receive<D> {
 
     /// Takes the next bytes of a message, up to `end`. Where the network has read them where they
     /// belong, the packet need not have them.
-    pub fn take<N: Network>(&mut self, network: &mut N, bytes: &[u8], end: u64) {
+    pub fn take<N: TaggedNetwork>(&mut self, network: &mut N, bytes: &[u8], end: u64) {
         let there = match &self.posted {
             Posted::Now(head) | Posted::ZeroCopy(head) => {
                 network.posted(self.envelope.source.rank, head)
@@ -99,7 +99,7 @@ impl<D: Sink> Receive<D> {
 
     /// Has the network write no more of it. What it has read before counts still, because packets
     /// that it was read from may be on their way here.
-    pub fn end_posting<N: Network>(&mut self, network: &mut N) {
+    pub fn end_posting<N: TaggedNetwork>(&mut self, network: &mut N) {
         if let Posted::Now(head) | Posted::ZeroCopy(head) = self.posted {
             self.posted = Posted::Until(network.unpost(self.envelope.source.rank, &head));
         }

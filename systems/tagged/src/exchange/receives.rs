@@ -1,13 +1,13 @@
 //! Receives whose messages come: in packets, or by being fetched or posted.
 //!
-//! Where a link can do that ([`Network::fetch`]) a long message takes one copy in place of two, one
-//! system call for each piece, and nothing of its sender but the wait. A receive whose bytes cannot
-//! be fetched, at any place of them, is granted in the ordinary way from the first byte on, and
-//! nothing is fetched from that peer again.
+//! Where a link can do that ([`TaggedNetwork::fetch`]) a long message takes one copy in place of
+//! two, one system call for each piece, and nothing of its sender but the wait. A receive whose
+//! bytes cannot be fetched, at any place of them, is granted in the ordinary way from the first
+//! byte on, and nothing is fetched from that peer again.
 
 use super::posted::{Posted, Receive};
-use crate::format::{Head, Packet, more_head, part_head};
-use crate::network::{Network, Sink};
+use crate::format::{Head, TaggedPacket, more_head, part_head};
+use crate::network::{Sink, TaggedNetwork};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::VecDeque;
 use weft_endpoint::Rank;
@@ -85,7 +85,7 @@ impl<D: Sink> Receives<D> {
     }
 
     /// Begins one whose message began to come, with this number, and goes on to.
-    pub fn begin<N: Network>(
+    pub fn begin<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         mut receive: Receive<D>,
@@ -130,7 +130,11 @@ impl<D: Sink> Receives<D> {
 
     /// Posts messages that were received while they came, and those that are granted: their answers
     /// leave after that, by `grant`.
-    pub fn post_waiting<N: Network>(&mut self, network: &mut N, mut grant: impl FnMut(Rank, Head)) {
+    pub fn post_waiting<N: TaggedNetwork>(
+        &mut self,
+        network: &mut N,
+        mut grant: impl FnMut(Rank, Head),
+    ) {
         for (key, begins) in self.posting.drain(..) {
             let Some(receive) = self.all.get_mut(key) else { continue };
             let number = match begins {
@@ -145,7 +149,7 @@ impl<D: Sink> Receives<D> {
             if zero_copy {
                 self.zero_copy.push_back(key);
             }
-            let grant_of = Packet::Grant { number, own, length, zero_copy };
+            let grant_of = TaggedPacket::Grant { number, own, length, zero_copy };
             grant(receive.envelope.source.rank, grant_of.head());
         }
     }
@@ -157,7 +161,7 @@ impl<D: Sink> Receives<D> {
     }
 
     /// Those of messages that have come without a copy.
-    pub fn came_without_copy<N: Network>(&mut self, network: &mut N) -> Vec<ReceiveKey> {
+    pub fn came_without_copy<N: TaggedNetwork>(&mut self, network: &mut N) -> Vec<ReceiveKey> {
         let mut came = Vec::new();
         for _ in 0..self.zero_copy.len() {
             let Some(key) = self.zero_copy.pop_front() else { break };
@@ -176,7 +180,7 @@ impl<D: Sink> Receives<D> {
     }
 
     /// Has the network write into none of them any more: nothing is taken from it from here on.
-    pub fn call_off<N: Network>(&mut self, network: &mut N) {
+    pub fn call_off<N: TaggedNetwork>(&mut self, network: &mut N) {
         self.all.values_mut().for_each(|receive| receive.end_posting(network));
     }
 
@@ -188,7 +192,7 @@ impl<D: Sink> Receives<D> {
 
     /// Fetches up to `most` bytes of the next that is fetched; `None` if there is none. How many it
     /// were, and the receive if it has all.
-    pub fn fetch<N: Network>(
+    pub fn fetch<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         most: u64,

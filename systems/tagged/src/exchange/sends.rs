@@ -1,11 +1,11 @@
 //! Messages of this rank, from their calls until their bytes are the program's again.
 
 use super::leaving::{Leaving, is_parted, most_first};
-use super::outgoing::{Outgoing, Sending};
+use super::parameters::{SendParameters, Sending};
 use crate::answers::Outstanding;
-use crate::format::{FIRST, PART, Packet, REGISTERED, Whole, part_head, short_head};
-use crate::matching::Envelope;
-use crate::network::{Network, Parted, Source, lies_at};
+use crate::format::{FIRST, PART, REGISTERED, TaggedPacket, Whole, part_head, short_head};
+use crate::matching::MessageEnvelope;
+use crate::network::{Parted, SendSource, TaggedNetwork, lies_at};
 use crate::peer::{EAGER_BYTES, MOST_REQUESTS, Window, window_of};
 use crate::{Address, Result, Taken};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
@@ -87,15 +87,15 @@ pub(super) enum Until {
     Back,
 }
 
-impl<S: Source> Peer<S> {
+impl<S: SendSource> Peer<S> {
     /// True if a message of these bytes may be sent eagerly, and is not better fetched.
     #[inline]
-    fn may_send<B: Source>(&self, source: &B) -> bool {
+    fn may_send<B: SendSource>(&self, source: &B) -> bool {
         self.window.may_send(source.length()) && !(self.single_copy && lies_at(source).is_some())
     }
 
     /// True if a message of these bytes may be sent eagerly because it leaves from where they lie.
-    fn may_send_in_place<B: Source>(&self, source: &B, message: &Outgoing) -> bool {
+    fn may_send_in_place<B: SendSource>(&self, source: &B, message: &SendParameters) -> bool {
         let length = source.length();
         self.in_place
             && !message.wants_done
@@ -105,7 +105,7 @@ impl<S: Source> Peer<S> {
     }
 }
 
-impl<S: Source> Sends<S> {
+impl<S: SendSource> Sends<S> {
     /// Those of `rank` in a job of `ranks`.
     pub fn new(rank: Rank, ranks: usize) -> Self {
         let peer = || Peer {
@@ -178,10 +178,10 @@ impl<S: Source> Sends<S> {
     }
 
     /// Sends a message to another rank.
-    pub fn send<N: Network>(
+    pub fn send<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         source: S,
     ) -> Result<Sending<S>> {
         if self.send_eagerly(network, message, &source)? {
@@ -217,10 +217,10 @@ impl<S: Source> Sends<S> {
     /// Sends a message of a few bytes of which nobody wants to hear more, to another rank, if that
     /// may be done at once. False if not: nothing has happened then, and [`Self::send`] may do it.
     #[inline(always)]
-    pub fn send_short<N: Network>(
+    pub fn send_short<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         bytes: &[u8],
     ) -> bool {
         let (to, length) = (message.to, bytes.len() as u64);
@@ -241,10 +241,10 @@ impl<S: Source> Sends<S> {
 
     /// Sends a message of which nobody wants to hear more, if it fits into one
     /// packet and may go at once.
-    fn send_eagerly<N: Network, B: Source>(
+    fn send_eagerly<N: TaggedNetwork, B: SendSource>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         source: &B,
     ) -> Result<bool> {
         let (to, length) = (message.to, source.length());
@@ -257,7 +257,7 @@ impl<S: Source> Sends<S> {
             return Ok(false);
         }
         let whole = Whole { to: to.endpoint, envelope, registered: None, bytes: &[] };
-        let head = Packet::Whole(whole).head();
+        let head = TaggedPacket::Whole(whole).head();
         let body = Some((source, 0, length as usize));
         let sent = network.send_at_once(to.rank, head.bytes(), body)?;
         if sent {
@@ -267,10 +267,10 @@ impl<S: Source> Sends<S> {
     }
 
     #[inline(always)]
-    pub fn envelope(&self, message: &Outgoing, length: u64) -> Envelope {
-        let &Outgoing { from, kind, tag, data, .. } = message;
+    pub fn envelope(&self, message: &SendParameters, length: u64) -> MessageEnvelope {
+        let &SendParameters { from, kind, tag, data, .. } = message;
         let source = Address { rank: self.rank, endpoint: from };
-        Envelope { kind, source, tag, data, length }
+        MessageEnvelope { kind, source, tag, data, length }
     }
 
     /// Keeps a message of this rank to itself until it is received, if it may ask.
@@ -293,17 +293,17 @@ impl<S: Source> Sends<S> {
     }
 
     /// A message whose sender wants to know when it is there.
-    fn register<N: Network>(
+    fn register<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
-        envelope: Envelope,
+        message: &SendParameters,
+        envelope: MessageEnvelope,
         source: S,
     ) -> Result<Sending<S>> {
         let (rank, to, length) = (message.to.rank, message.to.endpoint, envelope.length);
         let packet_of = |number, _| {
             let registered = NonZero::new(number);
-            Packet::Whole(Whole { to, envelope, registered, bytes: &[] })
+            TaggedPacket::Whole(Whole { to, envelope, registered, bytes: &[] })
         };
         let began =
             self.begin(network, message, source, (Until::Done, length as usize), packet_of)?;
@@ -314,11 +314,11 @@ impl<S: Source> Sends<S> {
     }
 
     /// Asks whether the message may come.
-    fn ask<N: Network>(
+    fn ask<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
-        envelope: Envelope,
+        message: &SendParameters,
+        envelope: MessageEnvelope,
         source: S,
     ) -> Result<Sending<S>> {
         let (rank, to, wants_done) = (message.to.rank, message.to.endpoint, message.wants_done);
@@ -326,7 +326,7 @@ impl<S: Source> Sends<S> {
             return Ok(Sending::Again(source));
         }
         let packet_of =
-            |number, lies_at| Packet::Request { to, envelope, number, lies_at, wants_done };
+            |number, lies_at| TaggedPacket::Request { to, envelope, number, lies_at, wants_done };
         let began = self.begin(network, message, source, (Until::Granted, 0), packet_of)?;
         if let Sending::Kept = began {
             let asked = self.peers[rank.index()].window.requests.ask();
@@ -337,15 +337,15 @@ impl<S: Source> Sends<S> {
 
     /// Sends one packet, with so many bytes, of a message that is kept until more is heard of it.
     /// What it says has its number, and where its bytes lie if they may be fetched.
-    fn begin<N: Network>(
+    fn begin<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         source: S,
         (waits, length): (Until, usize),
-        packet_of: impl FnOnce(u64, Option<NonZero<u64>>) -> Packet<'static>,
+        packet_of: impl FnOnce(u64, Option<NonZero<u64>>) -> TaggedPacket<'static>,
     ) -> Result<Sending<S>> {
-        let &Outgoing { to, from, wants_done, .. } = message;
+        let &SendParameters { to, from, wants_done, .. } = message;
         let source = source.keep();
         let may_offer = self.peers[to.rank.index()].single_copy && waits == Until::Granted;
         let lies_at = if may_offer { lies_at(&source) } else { None };
@@ -364,18 +364,18 @@ impl<S: Source> Sends<S> {
     }
 
     /// Sends the first packet of a message, and as much of the rest as there is room for.
-    fn send_first<N: Network>(
+    fn send_first<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         to: Address,
-        envelope: Envelope,
+        envelope: MessageEnvelope,
         source: S,
         in_place: bool,
     ) -> Result<Sending<S>> {
         let peer = &mut self.peers[to.rank.index()];
         let most = most_first(envelope.length, peer.in_place);
         let (room, number) = ((network.payload_to(to.rank) - FIRST).min(most), peer.next);
-        let head = Packet::First { to: to.endpoint, envelope, number, bytes: &[] }.head();
+        let head = TaggedPacket::First { to: to.endpoint, envelope, number, bytes: &[] }.head();
         if !network.send(to.rank, head.bytes(), Some((&source, 0, room)))? {
             return Ok(Sending::Again(source));
         }
@@ -411,7 +411,7 @@ impl<S: Source> Sends<S> {
     }
 
     /// Sends on what has begun, as far as there is room. True if there was any.
-    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+    pub fn transmit<N: TaggedNetwork>(&mut self, network: &mut N) -> Result<bool> {
         let mut any = false;
         for _ in 0..self.leaving.len() {
             let Some(to) = self.leaving.pop_front() else { break };
@@ -440,7 +440,7 @@ impl<S: Source> Sends<S> {
     }
 
     /// Ends sends whose bytes the network has back. True if there were any.
-    fn end_lent<N: Network>(&mut self, network: &mut N) -> bool {
+    fn end_lent<N: TaggedNetwork>(&mut self, network: &mut N) -> bool {
         let before = self.lent.len();
         for _ in 0..before {
             let Some(key) = self.lent.pop_front() else { break };
@@ -454,7 +454,11 @@ impl<S: Source> Sends<S> {
 
     /// Sends a message that is wanted: all of it, or its next part. True if that was the last;
     /// `None` if there is no room.
-    fn send_part<N: Network>(&mut self, network: &mut N, key: SendKey) -> Result<Option<bool>> {
+    fn send_part<N: TaggedNetwork>(
+        &mut self,
+        network: &mut N,
+        key: SendKey,
+    ) -> Result<Option<bool>> {
         let Some(send) = self.all.get_mut(key) else { return Ok(Some(true)) };
         let Until::AllLeft { own, length, sent, zero_copy } = send.waits else {
             return Ok(Some(true));
@@ -467,7 +471,7 @@ impl<S: Source> Sends<S> {
             length
         } else {
             let room = ((network.payload_to(send.to) - PART) as u64).min(length - sent);
-            let head = Packet::Part { own, offset: sent, bytes: &[] }.head();
+            let head = TaggedPacket::Part { own, offset: sent, bytes: &[] }.head();
             let (body, sent) = ((source, sent, room as usize), sent + room);
             match network.send_part(send.to, head.bytes(), body, sent == length)? {
                 Parted::NoRoom => return Ok(None),
@@ -535,8 +539,7 @@ impl<S: Source> Sends<S> {
         fits.then_some(()).ok_or("that it consumed what was never sent")
     }
 
-    /// Ends all sends to a rank that has left the job, because nobody receives them. False if that
-    /// was known of it.
+    /// Ends all sends to a rank that has left, as nobody receives them. False if that was known.
     pub fn give_up(&mut self, on: Rank) -> bool {
         if std::mem::replace(&mut self.peers[on.index()].has_left, true) {
             return false;

@@ -49,14 +49,14 @@ impl Sink for Area {
 }
 
 /// Receiver of a rank, with the list of what was received.
-struct At<'a>(usize, &'a mut Vec<(usize, Area, Envelope)>);
+struct At<'a>(usize, &'a mut Vec<(usize, Area, MessageEnvelope)>);
 
 impl Receiver<Area> for At<'_> {
     fn wants(&self, into: &Area, length: u64) -> bool {
         into.used.is_none() && length <= into.bytes.len() as u64
     }
 
-    fn receive(&mut self, mut into: Area, envelope: &Envelope, bytes: &[u8]) {
+    fn receive(&mut self, mut into: Area, envelope: &MessageEnvelope, bytes: &[u8]) {
         into.place(0, bytes);
         self.1.push((self.0, into, *envelope));
     }
@@ -69,7 +69,7 @@ struct World {
     ranks: Vec<Rankly>,
     net: Net,
     sent: Vec<usize>,
-    received: Vec<(usize, Area, Envelope)>,
+    received: Vec<(usize, Area, MessageEnvelope)>,
 }
 
 impl World {
@@ -94,7 +94,7 @@ impl World {
     }
 
     /// Sends; whether it could be begun.
-    fn send(&mut self, from: usize, message: &Outgoing, number: usize, bytes: &[u8]) -> bool {
+    fn send(&mut self, from: usize, message: &SendParameters, number: usize, bytes: &[u8]) -> bool {
         let source = Memory { number, bytes: bytes.to_vec() };
         let outcome = self.ranks[from].send(&mut self.net.of(from), message, source).unwrap();
         let began = match outcome {
@@ -112,16 +112,16 @@ impl World {
         began
     }
 
-    fn receive(&mut self, at: usize, pattern: Pattern, number: usize, capacity: usize) {
+    fn receive(&mut self, at: usize, pattern: ReceivePattern, number: usize, capacity: usize) {
         let area = Area { number, bytes: vec![0; capacity], used: None };
-        self.ranks[at].receive(0, Kind::Tagged, pattern, area);
+        self.ranks[at].receive(0, Tagging::Tagged, pattern, area);
         self.tell(at);
     }
 
     fn tell(&mut self, at: usize) {
         while let Some(event) = self.ranks[at].event() {
             match event {
-                Event::Sent(source) => {
+                ExchangeEvent::Sent(source) => {
                     if self.net.lent.remove(&source.number) {
                         assert!(self.net.is_empty(at), "packets have its bytes still");
                     }
@@ -129,7 +129,9 @@ impl World {
                     self.net.fetchable.bytes.remove(&address(source.number));
                     self.sent.push(source.number);
                 }
-                Event::Received { into, envelope } => self.received.push((at, into, envelope)),
+                ExchangeEvent::Received { into, envelope } => {
+                    self.received.push((at, into, envelope))
+                }
             }
         }
     }
@@ -178,19 +180,19 @@ impl World {
     }
 }
 
-fn to(rank: usize, tag: u64) -> Outgoing {
-    Outgoing {
+fn to(rank: usize, tag: u64) -> SendParameters {
+    SendParameters {
         to: Address { rank: Rank(rank as u16), endpoint: 0 },
         from: 0,
-        kind: Kind::Tagged,
+        kind: Tagging::Tagged,
         tag,
         data: Some(tag + 1),
         wants_done: false,
     }
 }
 
-fn from(rank: usize, tag: u64) -> Pattern {
-    Pattern { source: Some(to(rank, 0).to), tag, ignore: 0 }
+fn from(rank: usize, tag: u64) -> ReceivePattern {
+    ReceivePattern { source: Some(to(rank, 0).to), tag, ignore: 0 }
 }
 
 /// Ranks of a job whose windows are the least, so that few messages fill them. Few of them are
@@ -266,7 +268,7 @@ fn what_is_too_long_is_cut_off() {
 fn who_wants_to_know_is_told_when_all_is_there() {
     for length in [0, 100, 100_000, 200_000] {
         let mut world = World::pair();
-        let message = Outgoing { wants_done: true, ..to(1, 5) };
+        let message = SendParameters { wants_done: true, ..to(1, 5) };
         assert!(world.send(0, &message, 0, &pattern_of(length)));
         world.settle();
         assert!(world.sent.is_empty(), "nobody wants it yet");
@@ -284,7 +286,7 @@ fn what_the_sender_wants_to_know_of_is_there_in_order() {
         world.receive(1, from(0, number), number as usize, 100);
     }
     for number in 0..4 {
-        let message = Outgoing { wants_done: number % 2 == 0, ..to(1, number) };
+        let message = SendParameters { wants_done: number % 2 == 0, ..to(1, number) };
         assert!(world.send(0, &message, number as usize, &pattern_of(10)));
     }
     // What goes one way is enough.
@@ -298,11 +300,11 @@ fn what_the_sender_wants_to_know_of_is_there_in_order() {
 #[test]
 fn who_wants_to_know_of_a_message_that_nobody_wants_is_told_when_it_is_dropped() {
     let mut world = World::pair();
-    let message = Outgoing { wants_done: true, ..to(1, 5) };
+    let message = SendParameters { wants_done: true, ..to(1, 5) };
     assert!(world.send(0, &message, 0, &pattern_of(100)));
     world.settle();
     assert!(world.sent.is_empty());
-    assert!(world.ranks[1].discard(0, Kind::Tagged, &from(0, 5)).is_some());
+    assert!(world.ranks[1].discard(0, Tagging::Tagged, &from(0, 5)).is_some());
     world.settle();
     assert_eq!(world.sent, [0]);
 }
@@ -357,7 +359,7 @@ fn a_flood_ends_in_the_senders_memory() {
 #[test]
 fn a_flood_of_requests_ends_too() {
     let mut world = World::pair();
-    let message = Outgoing { wants_done: true, ..to(1, 1) };
+    let message = SendParameters { wants_done: true, ..to(1, 1) };
     // Before they ask they are stored.
     let most = MOST_REQUESTS as usize + (window() / cost(0)) as usize;
     for number in 0..most {
@@ -413,17 +415,17 @@ fn looking_takes_nothing_and_claiming_puts_by() {
     for length in [10, 5000, 100_000, 200_000] {
         for target in [0, 1] {
             let mut world = World::pair();
-            assert_eq!(world.ranks[target].peek(0, Kind::Tagged, &from(0, 5)), None);
+            assert_eq!(world.ranks[target].peek(0, Tagging::Tagged, &from(0, 5)), None);
             for number in 0..3 {
                 assert!(world.send(0, &to(target, 5), number, &pattern_of(length)));
             }
             world.settle();
             let rank = &mut world.ranks[target];
-            let seen = rank.peek(0, Kind::Tagged, &from(0, 5)).unwrap();
+            let seen = rank.peek(0, Tagging::Tagged, &from(0, 5)).unwrap();
             assert_eq!(seen.length, length as u64);
-            assert_eq!(rank.claim(0, Kind::Tagged, &from(0, 5), 77), Some(seen));
+            assert_eq!(rank.claim(0, Tagging::Tagged, &from(0, 5), 77), Some(seen));
             assert!(rank.has_claimed(0, 77) && !rank.has_claimed(1, 77));
-            assert_eq!(rank.discard(0, Kind::Tagged, &from(0, 5)), Some(seen));
+            assert_eq!(rank.discard(0, Tagging::Tagged, &from(0, 5)), Some(seen));
             world.receive(target, from(0, 5), 3, length);
             world.settle();
             assert_eq!(world.received.len(), 1, "the third; the first is put by");
@@ -448,14 +450,14 @@ fn a_message_that_still_comes_may_be_received_claimed_or_dropped() {
         world.arrive(0, 1);
         let area = Area { number: 1, bytes: vec![0; 5000], used: None };
         match way {
-            0 => assert!(!world.ranks[1].receive(0, Kind::Tagged, from(0, 5), area)),
+            0 => assert!(!world.ranks[1].receive(0, Tagging::Tagged, from(0, 5), area)),
             1 => {
-                world.ranks[1].claim(0, Kind::Tagged, &from(0, 5), 7).unwrap();
+                world.ranks[1].claim(0, Tagging::Tagged, &from(0, 5), 7).unwrap();
                 world.arrive(0, 1);
                 world.ranks[1].receive_claimed(0, 7, area).unwrap();
             }
             _ => {
-                world.ranks[1].discard(0, Kind::Tagged, &from(0, 5)).unwrap();
+                world.ranks[1].discard(0, Tagging::Tagged, &from(0, 5)).unwrap();
             }
         }
         world.settle();
@@ -469,10 +471,10 @@ fn a_message_that_still_comes_may_be_received_claimed_or_dropped() {
 fn a_buffer_for_several_takes_them_in_order() {
     let mut world = World::pair();
     let area = Area { number: 1, bytes: vec![0; 100], used: Some(0) };
-    let anything = Pattern { source: None, tag: 0, ignore: u64::MAX };
+    let anything = ReceivePattern { source: None, tag: 0, ignore: u64::MAX };
     assert!(world.send(0, &to(1, 1), 0, &pattern_of(30)));
     world.settle();
-    world.ranks[1].receive(0, Kind::Tagged, anything, area);
+    world.ranks[1].receive(0, Tagging::Tagged, anything, area);
     world.tell(1);
     for number in 1..4 {
         assert!(world.send(0, &to(1, 1), number, &pattern_of(31)));
@@ -501,11 +503,17 @@ fn a_cancelled_receive_gets_nothing() {
 /// answer leaves.
 #[test]
 fn who_takes_no_answers_gets_no_further() {
-    let envelope =
-        Envelope { kind: Kind::Tagged, source: to(0, 0).to, tag: 1, data: None, length: 0 };
+    let envelope = MessageEnvelope {
+        kind: Tagging::Tagged,
+        source: to(0, 0).to,
+        tag: 1,
+        data: None,
+        length: 0,
+    };
     let registered = NonZero::new(1);
-    let whole = Packet::Whole(Whole { to: 0, envelope, registered, bytes: &[] });
-    let request = Packet::Request { to: 0, envelope, number: 1, lies_at: None, wants_done: true };
+    let whole = TaggedPacket::Whole(Whole { to: 0, envelope, registered, bytes: &[] });
+    let request =
+        TaggedPacket::Request { to: 0, envelope, number: 1, lies_at: None, wants_done: true };
     let floods = [
         (whole, window() / cost(0), "a message that there was no window for"),
         (request, MOST_REQUESTS.into(), "more requests than it may have"),
@@ -527,29 +535,35 @@ fn who_takes_no_answers_gets_no_further() {
 
 #[test]
 fn what_no_peer_sends_changes_nothing() {
-    let head = |parsed: Packet<'_>| parsed.head().bytes().to_vec();
-    let envelope = Envelope {
-        kind: Kind::Tagged,
+    let head = |parsed: TaggedPacket<'_>| parsed.head().bytes().to_vec();
+    let envelope = MessageEnvelope {
+        kind: Tagging::Tagged,
         source: to(1, 0).to,
         tag: 1,
         data: None,
         length: EAGER_BYTES + 1,
     };
-    let longest = Envelope { length: IN_PLACE_BYTES + 1, ..envelope };
-    let mut long = head(Packet::Whole(Whole { to: 0, envelope, registered: None, bytes: &[] }));
+    let longest = MessageEnvelope { length: IN_PLACE_BYTES + 1, ..envelope };
+    let mut long =
+        head(TaggedPacket::Whole(Whole { to: 0, envelope, registered: None, bytes: &[] }));
     long.extend(vec![0; IN_PLACE_BYTES as usize + 1]);
     let hostile = [
         vec![],
         vec![1; 7],
         long,
-        head(Packet::More { number: 0, offset: 0, bytes: &[] }),
-        head(Packet::First { to: 0, envelope: longest, number: 0, bytes: &[] }),
-        head(Packet::Grant { number: 1 << 32, own: 1, length: 1, zero_copy: true }),
-        head(Packet::Grant { number: 1 << 32 | 1, own: 1, length: u64::MAX, zero_copy: false }),
-        head(Packet::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }),
-        head(Packet::Done { number: 1 << 32 | 1 }),
-        head(Packet::Consumed { amount: 1 }),
-        head(Packet::Consumed { amount: u64::MAX }),
+        head(TaggedPacket::More { number: 0, offset: 0, bytes: &[] }),
+        head(TaggedPacket::First { to: 0, envelope: longest, number: 0, bytes: &[] }),
+        head(TaggedPacket::Grant { number: 1 << 32, own: 1, length: 1, zero_copy: true }),
+        head(TaggedPacket::Grant {
+            number: 1 << 32 | 1,
+            own: 1,
+            length: u64::MAX,
+            zero_copy: false,
+        }),
+        head(TaggedPacket::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }),
+        head(TaggedPacket::Done { number: 1 << 32 | 1 }),
+        head(TaggedPacket::Consumed { amount: 1 }),
+        head(TaggedPacket::Consumed { amount: u64::MAX }),
     ];
     for packet in hostile {
         let mut world = World::pair();
@@ -575,7 +589,7 @@ fn long_messages_are_fetched_posted_or_not() {
             if posted {
                 world.receive(1, from(0, 5), 1, length);
             }
-            assert!(world.send(0, &Outgoing { wants_done, ..to(1, 5) }, 0, &bytes));
+            assert!(world.send(0, &SendParameters { wants_done, ..to(1, 5) }, 0, &bytes));
             world.settle();
             if !posted {
                 assert!(world.received.is_empty() && world.sent.is_empty());
@@ -619,7 +633,7 @@ fn what_leaves_from_where_it_lies_is_its_senders_once_it_has_arrived() {
         world.net.lends = true;
         let bytes = pattern_of(200_000);
         world.receive(1, from(0, 5), 1, bytes.len());
-        assert!(world.send(0, &Outgoing { wants_done, ..to(1, 5) }, 0, &bytes));
+        assert!(world.send(0, &SendParameters { wants_done, ..to(1, 5) }, 0, &bytes));
         assert!(world.arrive(0, 1) && world.transmit(1) && world.arrive(1, 0));
         while world.ranks[0].sends.granted.front().is_some() {
             assert!(world.transmit(0));
@@ -675,7 +689,7 @@ fn several_are_fetched_in_turn() {
 fn a_buffer_for_several_has_them_fetched() {
     let mut world = World::lending(2);
     let area = Area { number: 1, bytes: vec![0; 200_000], used: Some(0) };
-    world.ranks[1].receive(0, Kind::Tagged, from(0, 5), area);
+    world.ranks[1].receive(0, Tagging::Tagged, from(0, 5), area);
     for number in 0..2 {
         assert!(world.send(0, &to(1, 5), number, &pattern_of(50_000)));
     }
@@ -691,7 +705,7 @@ fn who_did_not_say_where_its_bytes_lie_is_told_of_no_end() {
             let mut world = World::pair();
             world.ranks[0].set_single_copy(|_| single_copy);
             assert!(world.send(0, &to(1, 5), 0, &pattern_of(200_000)));
-            let done = Packet::Done { number }.head();
+            let done = TaggedPacket::Done { number }.head();
             let is_right = single_copy && number != 7;
             assert!(world.give(0, Rank(0), done.bytes()).is_err(), "of another rank");
             assert_eq!(world.give(0, Rank(1), done.bytes()).is_ok(), is_right);
@@ -709,7 +723,7 @@ fn of_what_is_fetched_nothing_is_sent() {
     assert!(world.send(0, &to(1, 5), 0, &pattern_of(600_000)));
     world.arrive(0, 1);
     assert!(world.ranks[1].has_to_transmit());
-    let part = Packet::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }.head();
+    let part = TaggedPacket::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }.head();
     let part = [part.bytes(), &[1; 10]].concat();
     assert!(world.give(1, Rank(0), &part).is_err());
     world.settle();
@@ -719,18 +733,18 @@ fn of_what_is_fetched_nothing_is_sent() {
 /// One receive of a random program.
 struct Posted {
     at: usize,
-    pattern: Pattern,
+    pattern: ReceivePattern,
     got: Option<(Address, usize)>,
 }
 
 /// Checks the rule: of two receives at one rank that want a message, the later one gets it only if
 /// the earlier one got another, and one of the same sender only if that was sent earlier.
-fn judge(posted: &[Posted], messages: &[(usize, Outgoing, Vec<u8>)]) {
+fn judge(posted: &[Posted], messages: &[(usize, SendParameters, Vec<u8>)]) {
     for (number, later) in posted.iter().enumerate() {
         let Some((source, got)) = later.got else { continue };
         let (_, message, bytes) = &messages[got];
-        let envelope = Envelope {
-            kind: Kind::Tagged,
+        let envelope = MessageEnvelope {
+            kind: Tagging::Tagged,
             source,
             tag: message.tag,
             data: None,
@@ -767,7 +781,7 @@ fn random_programs_receive_everything_once_and_in_order() {
             match random.below(10) {
                 0 | 1 if messages.len() < 200 => {
                     let wants_done = random.happens(100);
-                    let message = Outgoing { wants_done, ..to(two, random.below(3)) };
+                    let message = SendParameters { wants_done, ..to(two, random.below(3)) };
                     let most = *random.choose(&[10, 3000, 49_000, LONG]);
                     let number = messages.len();
                     let mut bytes = pattern_of(random.below(most) as usize);
@@ -779,7 +793,7 @@ fn random_programs_receive_everything_once_and_in_order() {
                 2 | 3 if posted.len() < 200 => {
                     let source = (!random.happens(300)).then(|| to(two, 0).to);
                     let ignore = *random.choose(&[0, 0, 3]);
-                    let pattern = Pattern { source, tag: random.below(3), ignore };
+                    let pattern = ReceivePattern { source, tag: random.below(3), ignore };
                     let number = posted.len();
                     posted.push(Posted { at: one, pattern, got: None });
                     world.receive(one, pattern, number, LONG as usize + 4);
@@ -792,7 +806,7 @@ fn random_programs_receive_everything_once_and_in_order() {
         world.settle();
         for at in 0..3 {
             for _ in 0..world.ranks[at].unexpected_count() {
-                let pattern = Pattern { source: None, tag: 0, ignore: u64::MAX };
+                let pattern = ReceivePattern { source: None, tag: 0, ignore: u64::MAX };
                 posted.push(Posted { at, pattern, got: None });
                 world.receive(at, pattern, posted.len() - 1, LONG as usize + 4);
             }

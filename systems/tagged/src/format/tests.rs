@@ -6,55 +6,65 @@ use super::*;
 
 const FROM: Rank = Rank(3);
 
-fn envelope(kind: Kind, data: Option<u64>, length: u64) -> Envelope {
+fn envelope(kind: Tagging, data: Option<u64>, length: u64) -> MessageEnvelope {
     let source = Address { rank: FROM, endpoint: 9 };
-    let tag = if kind == Kind::Tagged { 0x1122_3344_5566_7788 } else { 0 };
-    Envelope { kind, source, tag, data, length }
+    let tag = if kind == Tagging::Tagged { 0x1122_3344_5566_7788 } else { 0 };
+    MessageEnvelope { kind, source, tag, data, length }
 }
 
-fn whole(to: u8, envelope: Envelope, registered: Option<u64>, bytes: &[u8]) -> Packet<'_> {
+fn whole(
+    to: u8,
+    envelope: MessageEnvelope,
+    registered: Option<u64>,
+    bytes: &[u8],
+) -> TaggedPacket<'_> {
     let registered = registered.and_then(NonZero::new);
-    Packet::Whole(Whole { to, envelope, registered, bytes })
+    TaggedPacket::Whole(Whole { to, envelope, registered, bytes })
 }
 
-fn all<'a>(bytes: &'a [u8]) -> Vec<Packet<'a>> {
+fn all<'a>(bytes: &'a [u8]) -> Vec<TaggedPacket<'a>> {
     let length = bytes.len() as u64;
     vec![
-        whole(7, envelope(Kind::Tagged, Some(5), length), None, bytes),
-        whole(0, envelope(Kind::Untagged, None, length), None, bytes),
-        Packet::First { to: 1, envelope: envelope(Kind::Tagged, None, 9999), number: 3, bytes },
-        Packet::More { number: 3, offset: 1 << 33, bytes },
-        Packet::Request {
+        whole(7, envelope(Tagging::Tagged, Some(5), length), None, bytes),
+        whole(0, envelope(Tagging::Untagged, None, length), None, bytes),
+        TaggedPacket::First {
+            to: 1,
+            envelope: envelope(Tagging::Tagged, None, 9999),
+            number: 3,
+            bytes,
+        },
+        TaggedPacket::More { number: 3, offset: 1 << 33, bytes },
+        TaggedPacket::Request {
             to: 2,
-            envelope: envelope(Kind::Untagged, Some(u64::MAX), u64::MAX),
+            envelope: envelope(Tagging::Untagged, Some(u64::MAX), u64::MAX),
             number: 77,
             lies_at: None,
             wants_done: true,
         },
-        Packet::Request {
+        TaggedPacket::Request {
             to: 2,
-            envelope: envelope(Kind::Tagged, None, 100),
+            envelope: envelope(Tagging::Tagged, None, 100),
             number: 77,
             lies_at: NonZero::new(u64::MAX - 100),
             wants_done: false,
         },
-        Packet::Grant { number: 77, own: 78, length: 79, zero_copy: false },
-        Packet::Grant { number: 77, own: 78, length: 79, zero_copy: true },
-        Packet::Part { own: 78, offset: 1 << 40, bytes },
-        Packet::Done { number: 77 },
-        Packet::Consumed { amount: 4096 },
-        whole(7, envelope(Kind::Tagged, Some(5), length), Some(77), bytes),
-        Packet::Left,
+        TaggedPacket::Grant { number: 77, own: 78, length: 79, zero_copy: false },
+        TaggedPacket::Grant { number: 77, own: 78, length: 79, zero_copy: true },
+        TaggedPacket::Part { own: 78, offset: 1 << 40, bytes },
+        TaggedPacket::Done { number: 77 },
+        TaggedPacket::Consumed { amount: 4096 },
+        whole(7, envelope(Tagging::Tagged, Some(5), length), Some(77), bytes),
+        TaggedPacket::Left,
     ]
 }
 
 /// The whole packet.
-fn packet(parsed: &Packet<'_>) -> Vec<u8> {
+fn packet(parsed: &TaggedPacket<'_>) -> Vec<u8> {
     let mut packet = parsed.head().bytes().to_vec();
-    if let Packet::Whole(Whole { bytes, .. })
-    | Packet::First { bytes, .. }
-    | Packet::More { bytes, .. }
-    | Packet::Part { bytes, .. } = parsed
+    if let TaggedPacket::Whole(Whole { bytes, .. })
+    | TaggedPacket::First { bytes, .. }
+    | TaggedPacket::More { bytes, .. }
+    | TaggedPacket::Part { bytes, .. } = parsed
     {
         packet.extend_from_slice(bytes);
     }
@@ -107,9 +117,10 @@ fn what_has_no_meaning_is_no_packet() {
     assert_eq!(parse(FROM, &broken), None);
     // Nothing lies where no bytes are, nor beyond the last address.
     for (length, address) in [(0, 5), (101, u64::MAX - 100)] {
-        let envelope = envelope(Kind::Tagged, None, length);
+        let envelope = envelope(Tagging::Tagged, None, length);
         let lies_at = NonZero::new(address);
-        let parsed = Packet::Request { to: 2, envelope, number: 77, lies_at, wants_done: false };
+        let parsed =
+            TaggedPacket::Request { to: 2, envelope, number: 77, lies_at, wants_done: false };
         assert_eq!(parse(FROM, &packet(&parsed)), None);
     }
 }
@@ -117,7 +128,7 @@ fn what_has_no_meaning_is_no_packet() {
 #[test]
 fn a_message_is_registered_by_a_number() {
     let source = Address { rank: Rank(1), endpoint: 0 };
-    let envelope = Envelope { kind: Kind::Tagged, source, tag: 5, data: None, length: 0 };
+    let envelope = MessageEnvelope { kind: Tagging::Tagged, source, tag: 5, data: None, length: 0 };
     let mut packet = whole(0, envelope, Some(7), b"").head().bytes().to_vec();
     assert!(parse_whole(Rank(1), &packet).is_some_and(|it| it.registered == NonZero::new(7)));
     packet[EAGER..REGISTERED].fill(0);
@@ -128,11 +139,13 @@ fn a_message_is_registered_by_a_number() {
 fn packets_of_a_message_begin_alike_up_to_where_they_belong() {
     let end = [&[2, 1, 0, 0, 0, 0, 0, 0][..], b"some bytes"].concat();
     let (offset, bytes) = (0x0102, &b"some bytes"[..]);
-    let part = packet(&Packet::Part { own: 78, offset, bytes });
-    let more = packet(&Packet::More { number: 78, offset, bytes });
+    let part = packet(&TaggedPacket::Part { own: 78, offset, bytes });
+    let more = packet(&TaggedPacket::More { number: 78, offset, bytes });
     assert_eq!(part, [&part_head(78)[..], &end].concat());
     assert_eq!(more, [&more_head(78)[..], &end].concat());
     assert!(part_head(78) != part_head(79) && part_head(78) != more_head(78));
     assert!([part, more].iter().all(|packet| is_one_of_several(packet)));
-    assert!(!is_one_of_several(&packet(&Packet::Done { number: 1 })) && !is_one_of_several(&[]));
+    assert!(
+        !is_one_of_several(&packet(&TaggedPacket::Done { number: 1 })) && !is_one_of_several(&[])
+    );
 }

@@ -6,10 +6,10 @@
 //! their own. MPI libraries ask in few shapes: with a tag or any, from somebody or anybody, and
 //! with some bits that are their own.
 //!
-//! Who leaves the queue stays in the index until somebody comes across it, or the index is mostly
-//! of such.
+//! An entry that leaves the queue stays in the index until a search comes across it, or most of
+//! the index are such entries.
 
-use super::{Envelope, Line, MANY, Pattern};
+use super::{Line, MANY, MessageEnvelope, ReceivePattern};
 use crate::Address;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -42,7 +42,7 @@ pub(super) struct Indexes(Vec<Index>);
 
 impl Shape {
     #[inline]
-    fn of(pattern: &Pattern) -> Self {
+    fn of(pattern: &ReceivePattern) -> Self {
         Shape { anybody: pattern.source.is_none(), ignore: pattern.ignore }
     }
 
@@ -81,7 +81,7 @@ impl Index {
     }
 }
 
-/// True if most of the entries have left, of a queue of so many.
+/// True if most of the entries have left, of a queue of `written`.
 fn is_old(written: usize, count: usize) -> bool {
     written > 2 * count + MANY
 }
@@ -104,8 +104,8 @@ impl Indexes {
     #[inline]
     pub fn first_that_wants<R>(
         &mut self,
-        envelope: &Envelope,
-        line: &Line<(Pattern, R)>,
+        envelope: &MessageEnvelope,
+        line: &Line<(ReceivePattern, R)>,
     ) -> Option<u64> {
         let firsts = self.0.iter_mut();
         let firsts =
@@ -115,7 +115,12 @@ impl Indexes {
 
     /// Writes down where a receive stands that came last; and all others, if there are many and
     /// that is not known.
-    pub fn post<R>(&mut self, pattern: &Pattern, number: u64, line: &Line<(Pattern, R)>) {
+    pub fn post<R>(
+        &mut self,
+        pattern: &ReceivePattern,
+        number: u64,
+        line: &Line<(ReceivePattern, R)>,
+    ) {
         let written: usize = self.0.iter().map(|index| index.written).sum();
         if is_old(written, line.count()) {
             self.clear();
@@ -128,7 +133,7 @@ impl Indexes {
     }
 
     /// Forgets where receives stood, and writes down where they stand now, if they are many.
-    pub fn renew<R>(&mut self, line: &Line<(Pattern, R)>) {
+    pub fn renew<R>(&mut self, line: &Line<(ReceivePattern, R)>) {
         self.clear();
         if line.count() > MANY {
             for (number, (pattern, _)) in line.numbered() {
@@ -137,7 +142,7 @@ impl Indexes {
         }
     }
 
-    fn write_pattern(&mut self, pattern: &Pattern, number: u64) {
+    fn write_pattern(&mut self, pattern: &ReceivePattern, number: u64) {
         let shape = Shape::of(pattern);
         let known = self.0.iter().position(|index| index.shape == shape);
         let place = known.unwrap_or_else(|| {
@@ -150,8 +155,8 @@ impl Indexes {
     /// The number of the first message of a long line that the receive wants.
     pub fn first_wanted<M>(
         &mut self,
-        pattern: &Pattern,
-        line: &Line<(Envelope, M)>,
+        pattern: &ReceivePattern,
+        line: &Line<(MessageEnvelope, M)>,
     ) -> Option<u64> {
         let shape = Shape::of(pattern);
         let known = self.0.iter().position(|index| index.shape == shape);
@@ -162,7 +167,7 @@ impl Indexes {
     /// Indexes a line by another shape, instead of by the one that came first if there are too
     /// many.
     #[cold]
-    fn add<M>(&mut self, shape: Shape, line: &Line<(Envelope, M)>) -> usize {
+    fn add<M>(&mut self, shape: Shape, line: &Line<(MessageEnvelope, M)>) -> usize {
         let mut index = Index::new(shape);
         for (number, (envelope, _)) in line.numbered() {
             index.write(Some(envelope.source), envelope.tag, number);
@@ -175,7 +180,7 @@ impl Indexes {
     }
 
     /// Writes down where a message stands that came last. So many messages are there now.
-    pub fn store(&mut self, envelope: &Envelope, number: u64, count: usize) {
+    pub fn store(&mut self, envelope: &MessageEnvelope, number: u64, count: usize) {
         self.0.retain(|index| !is_old(index.written, count));
         for index in &mut self.0 {
             index.write(Some(envelope.source), envelope.tag, number);

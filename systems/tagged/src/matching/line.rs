@@ -1,9 +1,9 @@
 //! A queue whose members leave from anywhere.
 //!
 //! Each member has a number, in the order of coming, and stands in a ring at the remainder of it.
-//! Who leaves from the middle leaves a gap, so that leaving costs the same everywhere; gaps are
-//! closed when they are most of the queue, and members have other numbers then. The first member is
-//! never a gap.
+//! A member that leaves from the middle leaves a gap, so that leaving costs the same everywhere;
+//! gaps are closed when they are most of the queue, and members have other numbers then. The first
+//! member is never a gap.
 
 /// So many gaps do not matter.
 pub(super) const FEW_GAPS: usize = 32;
@@ -52,7 +52,8 @@ impl<T> Line<T> {
         self.gaps > 0
     }
 
-    /// The first member; none if there is no member. Whoever takes it calls [`Self::first_left`].
+    /// The first member; none if there is no member. A caller that takes it calls
+    /// [`Self::first_left`].
     #[inline(always)]
     pub fn first_mut(&mut self) -> Option<&mut Option<T>> {
         let slot = self.slot(self.first);

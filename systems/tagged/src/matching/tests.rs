@@ -10,16 +10,19 @@ fn from(rank: u16) -> Address {
     Address { rank: Rank(rank), endpoint: 0 }
 }
 
-fn message(rank: u16, tag: u64) -> Envelope {
-    Envelope { kind: Kind::Tagged, source: from(rank), tag, data: None, length: 0 }
+fn message(rank: u16, tag: u64) -> MessageEnvelope {
+    MessageEnvelope { kind: Tagging::Tagged, source: from(rank), tag, data: None, length: 0 }
 }
 
-fn pattern(rank: Option<u16>, tag: u64, ignore: u64) -> Pattern {
-    Pattern { source: rank.map(from), tag, ignore }
+fn pattern(rank: Option<u16>, tag: u64, ignore: u64) -> ReceivePattern {
+    ReceivePattern { source: rank.map(from), tag, ignore }
 }
 
 /// Takes the receive that gets the message: in both ways in turn, by the parity of its tag.
-fn take_posted<R: Clone>(matcher: &mut Matcher<R, impl Sized>, envelope: &Envelope) -> Option<R> {
+fn take_posted<R: Clone>(
+    matcher: &mut Matcher<R, impl Sized>,
+    envelope: &MessageEnvelope,
+) -> Option<R> {
     let (position, receive) = matcher.find_posted(envelope)?;
     if envelope.tag.is_multiple_of(2) {
         return matcher.take_posted(position);
@@ -36,7 +39,7 @@ fn a_receive_wants_its_source_and_its_tag() {
     assert!(!one.wants(&message(2, 0b1001)), "another source");
     assert!(!one.wants(&message(1, 0b0010)), "another tag");
     let other_endpoint =
-        Envelope { source: Address { rank: Rank(1), endpoint: 1 }, ..message(1, 8) };
+        MessageEnvelope { source: Address { rank: Rank(1), endpoint: 1 }, ..message(1, 8) };
     assert!(!one.wants(&other_endpoint));
     assert!(pattern(None, 7, u64::MAX).wants(&message(9, 123)), "anything from anybody");
 }
@@ -98,12 +101,12 @@ fn members_that_leave_from_the_middle_leave_no_memory() {
 /// each source goes to the oldest receive that wants it.
 #[derive(Default)]
 struct Model {
-    receives: Vec<(Pattern, usize)>,
-    messages: Vec<(Envelope, usize)>,
+    receives: Vec<(ReceivePattern, usize)>,
+    messages: Vec<(MessageEnvelope, usize)>,
 }
 
 impl Model {
-    fn message(&mut self, envelope: Envelope, number: usize) -> Option<usize> {
+    fn message(&mut self, envelope: MessageEnvelope, number: usize) -> Option<usize> {
         let position = self.receives.iter().position(|(pattern, _)| pattern.wants(&envelope));
         let found = position.map(|position| self.receives.remove(position).1);
         if found.is_none() {
@@ -112,7 +115,7 @@ impl Model {
         found
     }
 
-    fn receive(&mut self, pattern: Pattern, number: usize) -> Option<usize> {
+    fn receive(&mut self, pattern: ReceivePattern, number: usize) -> Option<usize> {
         let position = self.messages.iter().position(|(envelope, _)| pattern.wants(envelope));
         let found = position.map(|position| self.messages.remove(position).1);
         if found.is_none() {

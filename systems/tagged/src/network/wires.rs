@@ -1,7 +1,7 @@
 //! For tests: packets in queues between ranks that are in one vector, and bytes that tell what they
 //! belong to.
 
-use super::{Broadcast, Network, Parted, Sink, Source, gather};
+use super::{Broadcast, Parted, SendSource, Sink, TaggedNetwork, gather};
 use crate::Result;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(crate) struct Memory {
     pub bytes: Vec<u8>,
 }
 
-impl Source for Memory {
+impl SendSource for Memory {
     fn length(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -200,7 +200,7 @@ impl Broadcast for Wires<'_> {
     }
 
     /// All of `to` get it: its sender's own wire is nobody's.
-    fn broadcast<S: Source>(
+    fn broadcast<S: SendSource>(
         &mut self,
         head: &[u8],
         body: Option<(&S, u64, usize)>,
@@ -215,12 +215,12 @@ impl Broadcast for Wires<'_> {
     }
 }
 
-impl Network for Wires<'_> {
+impl TaggedNetwork for Wires<'_> {
     fn payload(&self) -> usize {
         self.payload
     }
 
-    fn send<S: Source>(
+    fn send<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -236,7 +236,7 @@ impl Network for Wires<'_> {
         Ok(true)
     }
 
-    fn send_part<S: Source>(
+    fn send_part<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -293,7 +293,7 @@ impl Network for Wires<'_> {
         self.carries
     }
 
-    fn send_zero_copy<S: Source>(
+    fn send_zero_copy<S: SendSource>(
         &mut self,
         to: Rank,
         head: &PostedHead,
@@ -308,7 +308,7 @@ impl Network for Wires<'_> {
         false
     }
 
-    fn has_back<S: Source>(&mut self, _: &S) -> bool {
+    fn has_back<S: SendSource>(&mut self, _: &S) -> bool {
         let is_own = |carried: &Carried| carried.0 == self.own;
         self.to.iter().all(VecDeque::is_empty) && !self.carried.iter().any(is_own)
     }

@@ -7,11 +7,11 @@ use weft_endpoint::Rank;
 pub const MOST: u32 = 256;
 
 /// Result of an access.
-pub type Outcome = std::result::Result<(), Refused>;
+pub type AccessOutcome = std::result::Result<(), AccessRefused>;
 
 /// Reason why an access was not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum AccessRefused {
     /// Nothing is exposed under that key, or no longer.
     #[error("there is no region with this key")]
     NoRegion,
@@ -28,7 +28,7 @@ pub enum Refused {
 
 /// Accesses to a region that others may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rights {
+pub struct AccessRights {
     /// Read it.
     pub read: bool,
     /// Write it.
@@ -51,8 +51,8 @@ pub struct Access {
 /// Result of asking for an access.
 #[derive(Debug)]
 #[must_use = "an access may have to be tried again"]
-pub enum Asking<O> {
-    /// It goes on, and ends by an [`Event`].
+pub enum Submission<O> {
+    /// It goes on, and ends by an [`AccessEvent`].
     Kept,
     /// Nothing happened: there is no room now.
     Again(O),
@@ -60,13 +60,13 @@ pub enum Asking<O> {
 
 /// Something happened.
 #[derive(Debug)]
-pub enum Event<O> {
+pub enum AccessEvent<O> {
     /// An access of this rank ended.
     Ended {
         /// The access.
         op: O,
         /// Its result.
-        outcome: Outcome,
+        outcome: AccessOutcome,
     },
     /// A region of this rank was accessed.
     Accessed(Accessed),
@@ -87,12 +87,12 @@ pub struct Accessed {
     pub length: u64,
     /// Data that came with it, beside the bytes. Then its origin is
     /// [answered](super::Remote::answer) when the program can be told.
-    pub data: Option<(u64, Owed)>,
+    pub data: Option<(u64, OwedAnswer)>,
 }
 
 /// The answer to a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Owed {
+pub struct OwedAnswer {
     pub(super) to: Rank,
     pub(super) number: u64,
 }

@@ -6,7 +6,7 @@
 /// An operation that replaces a stored element, by the value given here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Operation {
+pub enum AtomicOperation {
     /// The smaller one.
     Min,
     /// The larger one.
@@ -68,35 +68,35 @@ pub enum Element {
 
 /// An operation on elements of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Atomic {
+pub struct AtomicAccess {
     /// The operation.
-    pub operation: Operation,
+    pub operation: AtomicOperation,
     /// To what.
     pub element: Element,
 }
 
-impl Operation {
+impl AtomicOperation {
     /// All, by their numbers.
-    pub const ALL: [Operation; 19] = [
-        Operation::Min,
-        Operation::Max,
-        Operation::Sum,
-        Operation::Product,
-        Operation::LogicalOr,
-        Operation::LogicalAnd,
-        Operation::BitOr,
-        Operation::BitAnd,
-        Operation::LogicalXor,
-        Operation::BitXor,
-        Operation::Read,
-        Operation::Write,
-        Operation::Swap,
-        Operation::SwapNotEqual,
-        Operation::SwapLessOrEqual,
-        Operation::SwapLess,
-        Operation::SwapGreaterOrEqual,
-        Operation::SwapGreater,
-        Operation::SwapMasked,
+    pub const ALL: [AtomicOperation; 19] = [
+        AtomicOperation::Min,
+        AtomicOperation::Max,
+        AtomicOperation::Sum,
+        AtomicOperation::Product,
+        AtomicOperation::LogicalOr,
+        AtomicOperation::LogicalAnd,
+        AtomicOperation::BitOr,
+        AtomicOperation::BitAnd,
+        AtomicOperation::LogicalXor,
+        AtomicOperation::BitXor,
+        AtomicOperation::Read,
+        AtomicOperation::Write,
+        AtomicOperation::Swap,
+        AtomicOperation::SwapNotEqual,
+        AtomicOperation::SwapLessOrEqual,
+        AtomicOperation::SwapLess,
+        AtomicOperation::SwapGreaterOrEqual,
+        AtomicOperation::SwapGreater,
+        AtomicOperation::SwapMasked,
     ];
 
     /// The one with this number.
@@ -106,13 +106,13 @@ impl Operation {
 
     /// True if it compares.
     pub fn compares(self) -> bool {
-        self as u8 >= Operation::Swap as u8
+        self as u8 >= AtomicOperation::Swap as u8
     }
 
     /// Number of operands that each element takes.
     pub fn operands(self) -> usize {
         match self {
-            Operation::Read => 0,
+            AtomicOperation::Read => 0,
             _ if self.compares() => 2,
             _ => 1,
         }
@@ -161,12 +161,14 @@ impl Element {
     }
 }
 
-impl Atomic {
+impl AtomicAccess {
     /// True if there is such an operation on such elements: bits are those of integers, and complex
     /// numbers have no order. An operation that only reads has to fetch, and one that compares
-    /// fetches always. Who only reads has to fetch, and who compares fetches always.
+    /// fetches always.
     pub fn is_valid(self, fetches: bool) -> bool {
-        use Operation::{BitAnd, BitOr, BitXor, Max, Min, Read, Swap, SwapMasked, SwapNotEqual};
+        use AtomicOperation::{
+            BitAnd, BitOr, BitXor, Max, Min, Read, Swap, SwapMasked, SwapNotEqual,
+        };
         let operation = self.operation;
         let of_bits = matches!(operation, BitOr | BitAnd | BitXor | SwapMasked);
         let swaps_by_order = operation.compares() && !matches!(operation, Swap | SwapNotEqual);
@@ -197,7 +199,7 @@ impl Atomic {
     }
 }
 
-fn each<T: Number>(operation: Operation, stored: &mut [u8], operands: &[u8]) {
+fn each<T: Number>(operation: AtomicOperation, stored: &mut [u8], operands: &[u8]) {
     let (operands, compared) = operands.split_at(stored.len().min(operands.len()));
     for (number, element) in stored.chunks_exact_mut(size_of::<T>()).enumerate() {
         let at = number * size_of::<T>()..(number + 1) * size_of::<T>();
@@ -214,32 +216,32 @@ trait Number: Copy {
     /// Puts it into such bytes.
     fn put(self, bytes: &mut [u8]);
     /// The new element in place of `old`.
-    fn combine(operation: Operation, old: Self, operand: Self, compared: Self) -> Self;
+    fn combine(operation: AtomicOperation, old: Self, operand: Self, compared: Self) -> Self;
 }
 
 /// Of operations that choose: what is stored or the operand.
-fn chosen<T: PartialOrd>(operation: Operation, old: T, operand: T, compared: T) -> T {
+fn chosen<T: PartialOrd>(operation: AtomicOperation, old: T, operand: T, compared: T) -> T {
     let takes = match operation {
-        Operation::Min => operand < old,
-        Operation::Max => operand > old,
-        Operation::Write => true,
-        Operation::Swap => compared == old,
-        Operation::SwapNotEqual => compared != old,
-        Operation::SwapLessOrEqual => compared <= old,
-        Operation::SwapLess => compared < old,
-        Operation::SwapGreaterOrEqual => compared >= old,
-        Operation::SwapGreater => compared > old,
+        AtomicOperation::Min => operand < old,
+        AtomicOperation::Max => operand > old,
+        AtomicOperation::Write => true,
+        AtomicOperation::Swap => compared == old,
+        AtomicOperation::SwapNotEqual => compared != old,
+        AtomicOperation::SwapLessOrEqual => compared <= old,
+        AtomicOperation::SwapLess => compared < old,
+        AtomicOperation::SwapGreaterOrEqual => compared >= old,
+        AtomicOperation::SwapGreater => compared > old,
         _ => false,
     };
     if takes { operand } else { old }
 }
 
 /// Of operations on truth; `None` if it is no such.
-fn logical(operation: Operation, old: bool, operand: bool) -> Option<bool> {
+fn logical(operation: AtomicOperation, old: bool, operand: bool) -> Option<bool> {
     Some(match operation {
-        Operation::LogicalOr => old | operand,
-        Operation::LogicalAnd => old & operand,
-        Operation::LogicalXor => old ^ operand,
+        AtomicOperation::LogicalOr => old | operand,
+        AtomicOperation::LogicalAnd => old & operand,
+        AtomicOperation::LogicalXor => old ^ operand,
         _ => return None,
     })
 }
@@ -255,13 +257,13 @@ macro_rules! primitive {
                 bytes.copy_from_slice(&self.to_ne_bytes());
             }
 
-            fn combine(operation: Operation, $old: Self, $operand: Self, $compared: Self) -> Self {
+            fn combine(operation: AtomicOperation, $old: Self, $operand: Self, $compared: Self) -> Self {
                 let zero = Self::default();
                 if let Some(truth) = logical(operation, $old != zero, $operand != zero) {
                     return truth.into();
                 }
                 match operation {
-                    $(Operation::$operation => $result,)*
+                    $(AtomicOperation::$operation => $result,)*
                     _ => chosen(operation, $old, $operand, $compared),
                 }
             }
@@ -304,15 +306,15 @@ where
         self.1.put(imaginary);
     }
 
-    fn combine(operation: Operation, old: Self, operand: Self, compared: Self) -> Self {
+    fn combine(operation: AtomicOperation, old: Self, operand: Self, compared: Self) -> Self {
         let zero = Complex(T::default(), T::default());
         if let Some(truth) = logical(operation, old != zero, operand != zero) {
             return Complex(truth.into(), T::default());
         }
         let (Complex(a, b), Complex(c, d)) = (old, operand);
         match operation {
-            Operation::Sum => Complex(a + c, b + d),
-            Operation::Product => Complex(a * c - b * d, a * d + b * c),
+            AtomicOperation::Sum => Complex(a + c, b + d),
+            AtomicOperation::Product => Complex(a * c - b * d, a * d + b * c),
             _ => chosen(operation, old, operand, compared),
         }
     }

@@ -24,8 +24,8 @@
 //! compare-and-swap has what it compares with behind them, and an operation that only reads has
 //! none.
 
-use super::access::{Outcome, Refused};
-use super::atomic::{Atomic, Element, Operation};
+use super::access::{AccessOutcome, AccessRefused};
+use super::atomic::{AtomicAccess, AtomicOperation, Element};
 use crate::format::{Head, parse_address, word};
 use std::num::NonZero;
 
@@ -53,7 +53,7 @@ const IN_VAIN: u8 = 1;
 
 /// The bytes that are accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Span {
+pub struct AccessSpan {
     /// The endpoint that is told.
     pub to: u8,
     /// The endpoint that asks.
@@ -66,7 +66,7 @@ pub struct Span {
     pub end: u64,
 }
 
-impl Span {
+impl AccessSpan {
     /// Number of bytes.
     pub fn length(&self) -> u64 {
         self.end - self.offset
@@ -81,19 +81,25 @@ impl Span {
 /// A packet of a remote access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // The diagram has the names of the fields.
-pub enum Packet<'a> {
+pub enum RemotePacket<'a> {
     /// Bytes to write.
-    Write { span: Span, number: u64, data: Option<u64>, bytes: &'a [u8] },
+    Write { span: AccessSpan, number: u64, data: Option<u64>, bytes: &'a [u8] },
     /// The address of bytes to write.
-    Offer { span: Span, number: u64, lies_at: NonZero<u64>, data: Option<u64> },
+    Offer { span: AccessSpan, number: u64, lies_at: NonZero<u64>, data: Option<u64> },
     /// A request for the bytes of a span. Maybe they can be fetched.
-    Read { span: Span, number: u64, fetches: bool },
+    Read { span: AccessSpan, number: u64, fetches: bool },
     /// An operation on the bytes of a span.
-    Atomic { span: Span, number: u64, atomic: Atomic, fetches: bool, operands: &'a [u8] },
+    Atomic {
+        span: AccessSpan,
+        number: u64,
+        atomic: AtomicAccess,
+        fetches: bool,
+        operands: &'a [u8],
+    },
     /// Bytes that were there.
     Part { number: u64, bytes: &'a [u8] },
     /// The end of an access.
-    Ended { number: u64, outcome: Outcome },
+    Ended { number: u64, outcome: AccessOutcome },
     /// The address of bytes to read.
     Address { number: u64, lies_at: NonZero<u64> },
     /// The end of a fetch: of all of it, or not.
@@ -107,35 +113,37 @@ pub fn is_access(packet: &[u8]) -> bool {
     packet.first().is_some_and(|kind| *kind >= WRITE)
 }
 
-impl<'a> Packet<'a> {
+impl<'a> RemotePacket<'a> {
     /// The packet, or what stands before its bytes.
     pub fn head(&self) -> Head {
         match *self {
-            Packet::Write { span, number, data, .. } => {
+            RemotePacket::Write { span, number, data, .. } => {
                 let flags = if data.is_some() { HAS_DATA } else { 0 };
                 let head = spanned(Head::new(WRITE).octet(1, flags), span, number);
                 data.map_or(head, |data| head.word(data))
             }
-            Packet::Offer { span, number, lies_at, data } => {
+            RemotePacket::Offer { span, number, lies_at, data } => {
                 let flags = if data.is_some() { HAS_DATA } else { 0 };
                 let head = spanned(Head::new(OFFER).octet(1, flags), span, number);
                 let head = head.word(lies_at.get());
                 data.map_or(head, |data| head.word(data))
             }
-            Packet::Read { span, number, fetches } => {
+            RemotePacket::Read { span, number, fetches } => {
                 spanned(Head::new(READ).octet(1, if fetches { FETCHES } else { 0 }), span, number)
             }
-            Packet::Atomic { span, number, atomic, fetches, .. } => {
+            RemotePacket::Atomic { span, number, atomic, fetches, .. } => {
                 let head = Head::new(ATOMIC).octet(1, if fetches { FETCHES } else { 0 });
                 let head = head.octet(4, atomic.operation as u8).octet(5, atomic.element as u8);
                 spanned(head, span, number)
             }
-            Packet::Part { number, .. } => Head::new(PARTS).word(number),
-            Packet::Ended { number, outcome } => {
+            RemotePacket::Part { number, .. } => Head::new(PARTS).word(number),
+            RemotePacket::Ended { number, outcome } => {
                 Head::new(ENDED).octet(1, outcome_number(outcome)).word(number)
             }
-            Packet::Address { number, lies_at } => Head::new(LIES).word(number).word(lies_at.get()),
-            Packet::Fetched { number, all } => {
+            RemotePacket::Address { number, lies_at } => {
+                Head::new(LIES).word(number).word(lies_at.get())
+            }
+            RemotePacket::Fetched { number, all } => {
                 Head::new(FETCHED).octet(1, if all { 0 } else { IN_VAIN }).word(number)
             }
         }
@@ -144,45 +152,45 @@ impl<'a> Packet<'a> {
     /// The bytes behind the head.
     pub fn bytes(&self) -> &'a [u8] {
         match *self {
-            Packet::Write { bytes, .. } | Packet::Part { bytes, .. } => bytes,
-            Packet::Atomic { operands, .. } => operands,
-            Packet::Offer { .. }
-            | Packet::Read { .. }
-            | Packet::Ended { .. }
-            | Packet::Address { .. }
-            | Packet::Fetched { .. } => &[],
+            RemotePacket::Write { bytes, .. } | RemotePacket::Part { bytes, .. } => bytes,
+            RemotePacket::Atomic { operands, .. } => operands,
+            RemotePacket::Offer { .. }
+            | RemotePacket::Read { .. }
+            | RemotePacket::Ended { .. }
+            | RemotePacket::Address { .. }
+            | RemotePacket::Fetched { .. } => &[],
         }
     }
 }
 
-fn spanned(head: Head, span: Span, number: u64) -> Head {
+fn spanned(head: Head, span: AccessSpan, number: u64) -> Head {
     let head = head.octet(2, span.to).octet(3, span.from);
     head.word(span.key).word(span.offset).word(span.end).word(number)
 }
 
-fn outcome_number(outcome: Outcome) -> u8 {
+fn outcome_number(outcome: AccessOutcome) -> u8 {
     match outcome {
         Ok(()) => 0,
-        Err(Refused::NoRegion) => 1,
-        Err(Refused::NoRight) => 2,
-        Err(Refused::Beyond) => 3,
-        Err(Refused::Unfetchable) => 4,
+        Err(AccessRefused::NoRegion) => 1,
+        Err(AccessRefused::NoRight) => 2,
+        Err(AccessRefused::Beyond) => 3,
+        Err(AccessRefused::Unfetchable) => 4,
     }
 }
 
-fn outcome(number: u8) -> Option<Outcome> {
+fn outcome(number: u8) -> Option<AccessOutcome> {
     Some(match number {
         0 => Ok(()),
-        1 => Err(Refused::NoRegion),
-        2 => Err(Refused::NoRight),
-        3 => Err(Refused::Beyond),
-        4 => Err(Refused::Unfetchable),
+        1 => Err(AccessRefused::NoRegion),
+        2 => Err(AccessRefused::NoRight),
+        3 => Err(AccessRefused::Beyond),
+        4 => Err(AccessRefused::Unfetchable),
         _ => return None,
     })
 }
 
 /// Parses a packet; `None` if it is none that a peer sends.
-pub fn parse(packet: &[u8]) -> Option<Packet<'_>> {
+pub fn parse(packet: &[u8]) -> Option<RemotePacket<'_>> {
     let (start, rest) = packet.split_first_chunk::<8>()?;
     let [kind, flags, to, from, operation, element, zero @ ..] = *start;
     let bare = [to, from, operation, element, zero[0], zero[1]] == [0; 6];
@@ -190,18 +198,18 @@ pub fn parse(packet: &[u8]) -> Option<Packet<'_>> {
         PARTS | ENDED | LIES | FETCHED if bare => {
             let (number, bytes) = word(rest)?;
             match (kind, flags) {
-                (PARTS, 0) => Some(Packet::Part { number, bytes }),
+                (PARTS, 0) => Some(RemotePacket::Part { number, bytes }),
                 (LIES, 0) => {
                     let (address, rest) = word(bytes)?;
                     let lies_at = NonZero::new(address).filter(|_| rest.is_empty())?;
-                    Some(Packet::Address { number, lies_at })
+                    Some(RemotePacket::Address { number, lies_at })
                 }
                 (PARTS | LIES, _) => None,
                 _ if !bytes.is_empty() => None,
                 (FETCHED, flags) => {
-                    (flags <= IN_VAIN).then_some(Packet::Fetched { number, all: flags == 0 })
+                    (flags <= IN_VAIN).then_some(RemotePacket::Fetched { number, all: flags == 0 })
                 }
-                (_, flags) => outcome(flags).map(|outcome| Packet::Ended { number, outcome }),
+                (_, flags) => outcome(flags).map(|outcome| RemotePacket::Ended { number, outcome }),
             }
         }
         WRITE | OFFER | READ | ATOMIC if zero == [0; 2] => {
@@ -209,19 +217,16 @@ pub fn parse(packet: &[u8]) -> Option<Packet<'_>> {
             let (offset, rest) = word(rest)?;
             let (end, rest) = word(rest)?;
             let (number, rest) = word(rest)?;
-            let span = Span { to, from, key, offset, end };
+            let span = AccessSpan { to, from, key, offset, end };
             match (kind, operation, element) {
                 _ if offset > end => None,
                 (WRITE, 0, 0) => parse_write(span, number, flags, rest),
                 (OFFER, 0, 0) => parse_offer(span, number, flags, rest),
-                (READ, 0, 0) => (flags <= FETCHES && rest.is_empty()).then_some(Packet::Read {
-                    span,
-                    number,
-                    fetches: flags == FETCHES,
-                }),
+                (READ, 0, 0) => (flags <= FETCHES && rest.is_empty())
+                    .then_some(RemotePacket::Read { span, number, fetches: flags == FETCHES }),
                 (ATOMIC, ..) => {
-                    let atomic = Atomic {
-                        operation: Operation::of_number(operation)?,
+                    let atomic = AtomicAccess {
+                        operation: AtomicOperation::of_number(operation)?,
                         element: Element::of_number(element)?,
                     };
                     parse_atomic(span, number, flags, atomic, rest)
@@ -233,17 +238,22 @@ pub fn parse(packet: &[u8]) -> Option<Packet<'_>> {
     }
 }
 
-fn parse_write(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Packet<'_>> {
+fn parse_write(span: AccessSpan, number: u64, flags: u8, rest: &[u8]) -> Option<RemotePacket<'_>> {
     let (data, bytes) = match flags {
         0 => (None, rest),
         HAS_DATA => word(rest).map(|(data, rest)| (Some(data), rest))?,
         _ => return None,
     };
     let fits = bytes.len() as u64 <= span.length() && (!bytes.is_empty() || span.length() == 0);
-    fits.then_some(Packet::Write { span, number, data, bytes })
+    fits.then_some(RemotePacket::Write { span, number, data, bytes })
 }
 
-fn parse_offer(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Packet<'static>> {
+fn parse_offer(
+    span: AccessSpan,
+    number: u64,
+    flags: u8,
+    rest: &[u8],
+) -> Option<RemotePacket<'static>> {
     let (lies_at, rest) = parse_address(rest, span.offered())?;
     let (data, rest) = match flags {
         0 => (None, rest),
@@ -251,16 +261,16 @@ fn parse_offer(span: Span, number: u64, flags: u8, rest: &[u8]) -> Option<Packet
         _ => return None,
     };
     let lies_at = lies_at.filter(|_| rest.is_empty())?;
-    Some(Packet::Offer { span, number, lies_at, data })
+    Some(RemotePacket::Offer { span, number, lies_at, data })
 }
 
 fn parse_atomic(
-    span: Span,
+    span: AccessSpan,
     number: u64,
     flags: u8,
-    atomic: Atomic,
+    atomic: AtomicAccess,
     operands: &[u8],
-) -> Option<Packet<'_>> {
+) -> Option<RemotePacket<'_>> {
     let fetches = match flags {
         0 => false,
         FETCHES => true,
@@ -271,7 +281,7 @@ fn parse_atomic(
     let fits = atomic.is_valid(fetches)
         && length.is_multiple_of(atomic.element.size())
         && operands.len() == expected;
-    fits.then_some(Packet::Atomic { span, number, atomic, fetches, operands })
+    fits.then_some(RemotePacket::Atomic { span, number, atomic, fetches, operands })
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Accesses of this rank to memory of others.
 
-use super::access::{Access, Asking, MOST, Outcome, Refused};
-use super::atomic::Atomic;
-use super::format::{ACCESS, OFFERED, PART, Packet, Span};
+use super::access::{Access, AccessOutcome, AccessRefused, MOST, Submission};
+use super::atomic::AtomicAccess;
+use super::format::{ACCESS, AccessSpan, OFFERED, PART, RemotePacket};
 use crate::answers::{Answers, Bytes, Outstanding};
-use crate::network::{Network, Sink, Source, lies_at};
+use crate::network::{SendSource, Sink, TaggedNetwork, lies_at};
 use crate::{Result, Taken};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::VecDeque;
@@ -36,7 +36,7 @@ pub(super) struct Origin<O> {
     /// True if offers of long writes carry the address of their bytes, and long reads ask for
     /// addresses.
     single_copy: bool,
-    ended: VecDeque<(O, Outcome)>,
+    ended: VecDeque<(O, AccessOutcome)>,
 }
 
 /// State about one rank, itself included.
@@ -67,7 +67,7 @@ pub(super) struct Op<O> {
 #[derive(Clone, Copy, Debug)]
 enum Until {
     /// All of a write has left.
-    Left { span: Span, data: Option<u64>, sent: u64 },
+    Left { span: AccessSpan, data: Option<u64>, sent: u64 },
     /// It is answered.
     Answered,
     /// So many bytes have come. If it may be said where they lie, nothing has yet.
@@ -76,7 +76,7 @@ enum Until {
     Fetched { lies_at: NonZero<u64>, received: u64, expected: u64 },
 }
 
-impl<O: Source + Sink> Origin<O> {
+impl<O: SendSource + Sink> Origin<O> {
     /// Those of a rank in a job of `ranks`.
     pub fn new(ranks: usize) -> Self {
         Origin {
@@ -100,7 +100,7 @@ impl<O: Source + Sink> Origin<O> {
     }
 
     /// The next access that has ended.
-    pub fn ended(&mut self) -> Option<(O, Outcome)> {
+    pub fn ended(&mut self) -> Option<(O, AccessOutcome)> {
         self.ended.pop_front()
     }
 
@@ -120,7 +120,7 @@ impl<O: Source + Sink> Origin<O> {
     pub fn give_up(&mut self, on: Rank) {
         let over = self.ops.iter().filter(|(_, op)| op.to == on);
         for key in over.map(|(key, _)| key).collect::<Vec<_>>() {
-            self.end(key, Err(Refused::NoRegion));
+            self.end(key, Err(AccessRefused::NoRegion));
         }
         self.peers[on.index()].leaving = None;
     }
@@ -132,26 +132,26 @@ impl<O: Source + Sink> Origin<O> {
         access: &Access,
         length: u64,
         op: O,
-    ) -> std::result::Result<(Span, O), Asking<O>> {
+    ) -> std::result::Result<(AccessSpan, O), Submission<O>> {
         let Access { to, from, key, offset } = *access;
         let Some(end) = offset.checked_add(length) else {
-            self.end_at_once(op, Err(Refused::Beyond));
-            return Err(Asking::Kept);
+            self.end_at_once(op, Err(AccessRefused::Beyond));
+            return Err(Submission::Kept);
         };
         let peer = &self.peers[to.rank.index()];
         match peer.under_way.has_room() && peer.leaving.is_none() {
-            true => Ok((Span { to: to.endpoint, from, key, offset, end }, op)),
-            false => Err(Asking::Again(op)),
+            true => Ok((AccessSpan { to: to.endpoint, from, key, offset, end }, op)),
+            false => Err(Submission::Again(op)),
         }
     }
 
-    pub fn write<N: Network>(
+    pub fn write<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         access: &Access,
-        (span, data): (Span, Option<u64>),
+        (span, data): (AccessSpan, Option<u64>),
         op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         let to = access.to.rank;
         let fits = head_bytes(data) as u64 + span.length() <= network.payload_to(to) as u64;
         let op = if fits { op } else { op.keep() };
@@ -162,36 +162,36 @@ impl<O: Source + Sink> Origin<O> {
             Ok(Some(false)) => {
                 self.peers[to.index()].leaving = Some(key);
                 self.leaving.push_back(key);
-                Ok(Asking::Kept)
+                Ok(Submission::Kept)
             }
             sent => self.began(key, sent.map(|sent| sent.is_some())),
         }
     }
 
-    pub fn read<N: Network>(
+    pub fn read<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         access: &Access,
-        span: Span,
+        span: AccessSpan,
         mut op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         let to = access.to.rank;
         let fetches = self.may_fetch(network, to, &mut op);
         let waits = Until::Received { received: 0, expected: span.length(), fetches };
         let key = self.begin((access.from, to), None, waits, op);
-        let head = Packet::Read { span, number: key.data().as_ffi(), fetches }.head();
+        let head = RemotePacket::Read { span, number: key.data().as_ffi(), fetches }.head();
         let sent = network.send::<O>(to, head.bytes(), None);
         self.began(key, sent)
     }
 
-    pub fn atomic<N: Network>(
+    pub fn atomic<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         access: &Access,
-        (span, atomic, fetches): (Span, Atomic, bool),
+        (span, atomic, fetches): (AccessSpan, AtomicAccess, bool),
         operands: &[u8],
         op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         let (to, expected) = (access.to.rank, span.length());
         let waits = match fetches {
             true => Until::Received { received: 0, expected, fetches: false },
@@ -199,7 +199,7 @@ impl<O: Source + Sink> Origin<O> {
         };
         let key = self.begin((access.from, to), None, waits, op);
         let number = key.data().as_ffi();
-        let head = Packet::Atomic { span, number, atomic, fetches, operands: &[] }.head();
+        let head = RemotePacket::Atomic { span, number, atomic, fetches, operands: &[] }.head();
         let body = Some((&Bytes(operands), 0, operands.len()));
         let sent = network.send(to, head.bytes(), body);
         self.began(key, sent)
@@ -218,29 +218,29 @@ impl<O: Source + Sink> Origin<O> {
     }
 
     /// Keeps a write of `rank` to itself until it is answered. Returns its number.
-    pub fn keep_own(&mut self, rank: Rank, span: &Span, op: O) -> u64 {
+    pub fn keep_own(&mut self, rank: Rank, span: &AccessSpan, op: O) -> u64 {
         self.begin((span.from, rank), None, Until::Answered, op).data().as_ffi()
     }
 
     /// Notes the result of sending the one packet of an access.
-    fn began(&mut self, key: OpKey, sent: Result<bool>) -> Result<Asking<O>> {
+    fn began(&mut self, key: OpKey, sent: Result<bool>) -> Result<Submission<O>> {
         if let Ok(true) = sent {
-            return Ok(Asking::Kept);
+            return Ok(Submission::Kept);
         }
         // Nothing of it has left.
         let Some(Op { op, to, .. }) = self.ops.remove(key) else {
             unreachable!("it was put there by the caller")
         };
         self.peers[to.index()].under_way.answered();
-        sent.map(|_| Asking::Again(op))
+        sent.map(|_| Submission::Again(op))
     }
 
     /// Ends an access that has not begun.
-    pub fn end_at_once(&mut self, op: O, outcome: Outcome) {
+    pub fn end_at_once(&mut self, op: O, outcome: AccessOutcome) {
         self.ended.push_back((op, outcome));
     }
 
-    pub fn end(&mut self, key: OpKey, outcome: Outcome) {
+    pub fn end(&mut self, key: OpKey, outcome: AccessOutcome) {
         if let Some(Op { op, to, .. }) = self.ops.remove(key) {
             self.peers[to.index()].under_way.answered();
             self.end_at_once(op, outcome);
@@ -253,7 +253,7 @@ impl<O: Source + Sink> Origin<O> {
     }
 
     /// Sends pieces of writes, as far as there is room. True if there were any.
-    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+    pub fn transmit<N: TaggedNetwork>(&mut self, network: &mut N) -> Result<bool> {
         let mut any = false;
         for _ in 0..PACKETS_AT_ONCE {
             let Some(key) = self.leaving.pop_front() else { break };
@@ -277,21 +277,25 @@ impl<O: Source + Sink> Origin<O> {
     }
 
     /// Sends the next packet of a write. True if it was the last; `None` if there is no room.
-    fn send_piece<N: Network>(&mut self, network: &mut N, key: OpKey) -> Result<Option<bool>> {
+    fn send_piece<N: TaggedNetwork>(
+        &mut self,
+        network: &mut N,
+        key: OpKey,
+    ) -> Result<Option<bool>> {
         let Some(op) = self.ops.get_mut(key) else { return Ok(Some(true)) };
         let Until::Left { span, data, sent } = op.waits else { return Ok(Some(true)) };
-        let piece = Span { offset: span.offset + sent, ..span };
+        let piece = AccessSpan { offset: span.offset + sent, ..span };
         let number = key.data().as_ffi();
         let (head, length, body) = match op.lies_at {
             Some(start) => {
                 let lies_at = start.saturating_add(sent);
-                (Packet::Offer { span: piece, number, lies_at, data }, piece.offered(), None)
+                (RemotePacket::Offer { span: piece, number, lies_at, data }, piece.offered(), None)
             }
             None => {
                 let room = network.payload_to(op.to) - head_bytes(data);
                 let length = piece.length().min(room as u64);
                 let body = Some((&op.op, sent, length as usize));
-                (Packet::Write { span: piece, number, data, bytes: &[] }, length, body)
+                (RemotePacket::Write { span: piece, number, data, bytes: &[] }, length, body)
             }
         };
         if !network.send(op.to, head.head().bytes(), body)? {
@@ -343,7 +347,7 @@ impl<O: Source + Sink> Origin<O> {
 
     /// True if a read may be answered with the address of its bytes: they go to one place, and are
     /// worth a system call.
-    fn may_fetch<N: Network>(&self, network: &mut N, from: Rank, op: &mut O) -> bool {
+    fn may_fetch<N: TaggedNetwork>(&self, network: &mut N, from: Rank, op: &mut O) -> bool {
         let length = op.capacity();
         self.single_copy
             && length >= FETCHED_FROM
@@ -354,7 +358,7 @@ impl<O: Source + Sink> Origin<O> {
 
     /// Fetches some of the reads that are fetched, in turn, and tells of those that are over. True
     /// if there are any.
-    pub fn fetch<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+    pub fn fetch<N: TaggedNetwork>(&mut self, network: &mut N) -> Result<bool> {
         let mut left = OFFERED;
         let any = !self.fetching.is_empty();
         while left > 0
@@ -369,7 +373,7 @@ impl<O: Source + Sink> Origin<O> {
     }
 
     /// Fetches up to `most` bytes. How many it were.
-    fn fetch_piece<N: Network>(&mut self, network: &mut N, key: OpKey, most: u64) -> u64 {
+    fn fetch_piece<N: TaggedNetwork>(&mut self, network: &mut N, key: OpKey, most: u64) -> u64 {
         let Some(op) = self.ops.get_mut(key) else { return 0 };
         let Until::Fetched { lies_at, received, expected } = op.waits else { return 0 };
         let (from, length) = (op.to, most.min(expected - received));
@@ -386,16 +390,16 @@ impl<O: Source + Sink> Origin<O> {
             op.waits = Until::Received { received: 0, expected, fetches: false };
             self.peers[from.index()].is_unreadable = true;
         }
-        let head = Packet::Fetched { number: key.data().as_ffi(), all: is_there }.head();
+        let head = RemotePacket::Fetched { number: key.data().as_ffi(), all: is_there }.head();
         self.answers.push(from, head, is_there.then_some(key));
         if is_there { length } else { 0 }
     }
 
-    pub fn handle_ended(&mut self, from: Rank, number: u64, outcome: Outcome) -> Taken {
+    pub fn handle_ended(&mut self, from: Rank, number: u64, outcome: AccessOutcome) -> Taken {
         let Some((key, op)) = self.op_of(from, number) else {
             return Err("the end of what did not begin");
         };
-        let unfetchable = outcome == Err(Refused::Unfetchable);
+        let unfetchable = outcome == Err(AccessRefused::Unfetchable);
         let fits = match op.waits {
             Until::Answered => op.lies_at.is_some() || !unfetchable,
             Until::Left { .. } | Until::Fetched { .. } => false,
@@ -411,7 +415,7 @@ impl<O: Source + Sink> Origin<O> {
 }
 
 /// Bytes that one atomic access may have, with packets of `payload` bytes.
-pub fn atomic_bytes(payload: usize, atomic: Atomic) -> usize {
+pub fn atomic_bytes(payload: usize, atomic: AtomicAccess) -> usize {
     let room = payload - ACCESS.max(PART);
     room / atomic.operation.operands().max(1)
 }

@@ -1,8 +1,8 @@
 //! Memory of this rank that others may access.
 
-use super::access::{Refused, Rights};
-use super::format::Span;
-use crate::network::Source;
+use super::access::{AccessRefused, AccessRights};
+use super::format::AccessSpan;
+use crate::network::SendSource;
 use std::collections::BTreeMap;
 
 /// The regions of a rank, by their keys.
@@ -19,12 +19,12 @@ pub(super) struct Region<R> {
     pub memory: R,
     /// Address by which others name its first byte.
     base: u64,
-    rights: Rights,
+    rights: AccessRights,
     /// Number that tells it from others that had its key.
     pub serial: u64,
 }
 
-impl<R: Source> Regions<R> {
+impl<R: SendSource> Regions<R> {
     pub fn new() -> Self {
         Regions { all: BTreeMap::new(), exposed: 0 }
     }
@@ -34,7 +34,7 @@ impl<R: Source> Regions<R> {
         &mut self,
         key: u64,
         base: u64,
-        rights: Rights,
+        rights: AccessRights,
         memory: R,
     ) -> std::result::Result<(), R> {
         if self.all.contains_key(&key) {
@@ -60,17 +60,17 @@ impl<R: Source> Regions<R> {
     /// The region that an access may use, and where in it the access begins.
     pub fn find(
         &mut self,
-        span: &Span,
-        needs: Rights,
-    ) -> std::result::Result<(&mut Region<R>, u64), Refused> {
-        let region = self.all.get_mut(&span.key).ok_or(Refused::NoRegion)?;
+        span: &AccessSpan,
+        needs: AccessRights,
+    ) -> std::result::Result<(&mut Region<R>, u64), AccessRefused> {
+        let region = self.all.get_mut(&span.key).ok_or(AccessRefused::NoRegion)?;
         if needs.read && !region.rights.read || needs.write && !region.rights.write {
-            return Err(Refused::NoRight);
+            return Err(AccessRefused::NoRight);
         }
-        let start = span.offset.checked_sub(region.base).ok_or(Refused::Beyond)?;
+        let start = span.offset.checked_sub(region.base).ok_or(AccessRefused::Beyond)?;
         let end = span.end - region.base;
         if end > region.memory.length() {
-            return Err(Refused::Beyond);
+            return Err(AccessRefused::Beyond);
         }
         Ok((region, start))
     }

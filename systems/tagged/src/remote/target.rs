@@ -1,11 +1,11 @@
 //! Regions of this rank, and accesses to them: of others, and of this rank itself.
 
-use super::access::{Accessed, MOST, Outcome, Owed, Refused, Rights};
-use super::atomic::{Atomic, Operation};
-use super::format::{PART, Packet, Span};
+use super::access::{AccessOutcome, AccessRefused, AccessRights, Accessed, MOST, OwedAnswer};
+use super::atomic::{AtomicAccess, AtomicOperation};
+use super::format::{AccessSpan, PART, RemotePacket};
 use super::regions::Regions;
 use crate::answers::{Answers, Outstanding};
-use crate::network::{Network, Sink, Source};
+use crate::network::{SendSource, Sink, TaggedNetwork};
 use crate::{Address, Result, Taken};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZero;
@@ -14,15 +14,15 @@ use weft_endpoint::Rank;
 /// Packets of reads that leave before the next look at what has arrived.
 const PACKETS_AT_ONCE: usize = 8;
 
-const READS: Rights = Rights { read: true, write: false };
-const WRITES: Rights = Rights { read: false, write: true };
+const READS: AccessRights = AccessRights { read: true, write: false };
+const WRITES: AccessRights = AccessRights { read: false, write: true };
 
 /// One packet of a write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub from: Rank,
     /// From its first byte to the end of the write.
-    pub span: Span,
+    pub span: AccessSpan,
     pub number: u64,
     pub data: Option<u64>,
     /// Its own bytes.
@@ -55,7 +55,7 @@ struct Peer {
     /// Of the write that comes from it in several packets: the bytes, and whether they were all
     /// placed.
     received: u64,
-    outcome: Outcome,
+    outcome: AccessOutcome,
     /// True if a fetch from it was tried.
     is_tried: bool,
     /// Its reads that it fetches, by their numbers.
@@ -76,7 +76,7 @@ enum Ends {
 struct Serving {
     to: Rank,
     number: u64,
-    span: Span,
+    span: AccessSpan,
     sent: u64,
     serial: u64,
 }
@@ -89,7 +89,7 @@ struct Offered {
     is_told: bool,
 }
 
-impl<R: Source + Sink> Target<R> {
+impl<R: SendSource + Sink> Target<R> {
     /// That of a rank in a job of `ranks`.
     pub fn new(ranks: usize) -> Self {
         let peer = || Peer {
@@ -137,7 +137,7 @@ impl<R: Source + Sink> Target<R> {
 
     /// Sends answers, and parts of what reads want. Whether there were any, and whether there is
     /// room for more.
-    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<(bool, bool)> {
+    pub fn transmit<N: TaggedNetwork>(&mut self, network: &mut N) -> Result<(bool, bool)> {
         let peers = &mut self.peers;
         let mut any = self.answers.send(network, |to, ends| {
             let peer = &mut peers[to.index()];
@@ -168,16 +168,16 @@ impl<R: Source + Sink> Target<R> {
     }
 
     /// Answers a write that had data with it, because the program can be told of another.
-    pub fn answer(&mut self, owed: Owed) {
+    pub fn answer(&mut self, owed: OwedAnswer) {
         self.answer_to(owed.to, owed.number, Ok(()));
     }
 
     /// Answers an access.
-    fn answer_to(&mut self, to: Rank, number: u64, outcome: Outcome) {
-        self.answers.push(to, Packet::Ended { number, outcome }.head(), Ends::Access);
+    fn answer_to(&mut self, to: Rank, number: u64, outcome: AccessOutcome) {
+        self.answers.push(to, RemotePacket::Ended { number, outcome }.head(), Ends::Access);
     }
 
-    pub fn handle_write<N: Network>(
+    pub fn handle_write<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         piece: &Piece,
@@ -195,7 +195,7 @@ impl<R: Source + Sink> Target<R> {
         Ok(())
     }
 
-    pub fn handle_offer<N: Network>(
+    pub fn handle_offer<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         piece: &Piece,
@@ -216,7 +216,7 @@ impl<R: Source + Sink> Target<R> {
                     fetched
                 }
             };
-            fetched.then_some(()).ok_or(Refused::Unfetchable)
+            fetched.then_some(()).ok_or(AccessRefused::Unfetchable)
         });
         self.piece_placed(piece, placed);
         Ok(())
@@ -228,7 +228,7 @@ impl<R: Source + Sink> Target<R> {
     }
 
     /// A piece of a write is there, or was refused.
-    fn piece_placed(&mut self, piece: &Piece, placed: Outcome) {
+    fn piece_placed(&mut self, piece: &Piece, placed: AccessOutcome) {
         let &Piece { from, span, number, data, length } = piece;
         let peer = &mut self.peers[from.index()];
         peer.received = peer.received.saturating_add(length);
@@ -244,12 +244,12 @@ impl<R: Source + Sink> Target<R> {
     fn written(
         &mut self,
         from: Rank,
-        span: &Span,
+        span: &AccessSpan,
         (length, data): (u64, Option<u64>),
         number: u64,
-        outcome: Outcome,
+        outcome: AccessOutcome,
     ) {
-        let data = data.map(|data| (data, Owed { to: from, number }));
+        let data = data.map(|data| (data, OwedAnswer { to: from, number }));
         if outcome.is_ok() {
             self.tell(from, span, true, length, data);
         }
@@ -258,7 +258,13 @@ impl<R: Source + Sink> Target<R> {
         }
     }
 
-    pub fn handle_read(&mut self, from: Rank, span: Span, number: u64, fetches: bool) -> Taken {
+    pub fn handle_read(
+        &mut self,
+        from: Rank,
+        span: AccessSpan,
+        number: u64,
+        fetches: bool,
+    ) -> Taken {
         if self.peers[from.index()].offered_reads.contains_key(&number) {
             return Err("two reads with one number");
         }
@@ -273,7 +279,7 @@ impl<R: Source + Sink> Target<R> {
             Ok((Some(lies_at), serving)) => {
                 let read = Offered { serving, is_told: false };
                 self.peers[from.index()].offered_reads.insert(number, read);
-                let head = Packet::Address { number, lies_at }.head();
+                let head = RemotePacket::Address { number, lies_at }.head();
                 self.answers.push(from, head, Ends::Nothing { told: number });
             }
             Ok((None, serving)) => self.serving.push_back(serving),
@@ -308,7 +314,7 @@ impl<R: Source + Sink> Target<R> {
 
     /// Sends the next part of what a read wants. Returns the rest of it; `None` if there is no
     /// room.
-    fn serve<N: Network>(
+    fn serve<N: TaggedNetwork>(
         &mut self,
         network: &mut N,
         serving: Serving,
@@ -317,11 +323,11 @@ impl<R: Source + Sink> Target<R> {
         let found = self.regions.find(&span, READS);
         let Some((region, start)) = found.ok().filter(|(region, _)| region.serial == serial) else {
             // It was concealed meanwhile.
-            self.answer_to(to, number, Err(Refused::NoRegion));
+            self.answer_to(to, number, Err(AccessRefused::NoRegion));
             return Ok(Some(None));
         };
         let length = (span.length() - sent).min((network.payload_to(to) - PART) as u64);
-        let head = Packet::Part { number, bytes: &[] }.head();
+        let head = RemotePacket::Part { number, bytes: &[] }.head();
         let body = Some((&region.memory, start + sent, length as usize));
         if !network.send(to, head.bytes(), body)? {
             return Ok(None);
@@ -337,9 +343,9 @@ impl<R: Source + Sink> Target<R> {
     pub fn handle_atomic(
         &mut self,
         from: Rank,
-        span: Span,
+        span: AccessSpan,
         number: u64,
-        (atomic, fetches): (Atomic, bool),
+        (atomic, fetches): (AtomicAccess, bool),
         (operands, most): (&[u8], usize),
     ) -> Taken {
         // One that only reads has no operands, whose length would be checked by the packet's.
@@ -349,7 +355,7 @@ impl<R: Source + Sink> Target<R> {
         self.count_unanswered(from)?;
         match self.operate(from, &span, (atomic, fetches), operands) {
             Ok(bytes) if fetches && !bytes.is_empty() => {
-                let head = Packet::Part { number, bytes: &[] }.head();
+                let head = RemotePacket::Part { number, bytes: &[] }.head();
                 self.answers.push_with(from, head, bytes, Ends::Access);
             }
             other => self.answer_to(from, number, other.map(drop)),
@@ -361,12 +367,13 @@ impl<R: Source + Sink> Target<R> {
     pub fn operate(
         &mut self,
         from: Rank,
-        span: &Span,
-        (atomic, fetches): (Atomic, bool),
+        span: &AccessSpan,
+        (atomic, fetches): (AtomicAccess, bool),
         operands: &[u8],
-    ) -> std::result::Result<Vec<u8>, Refused> {
-        let writes = atomic.operation != Operation::Read;
-        let (region, start) = self.regions.find(span, Rights { read: fetches, write: writes })?;
+    ) -> std::result::Result<Vec<u8>, AccessRefused> {
+        let writes = atomic.operation != AtomicOperation::Read;
+        let (region, start) =
+            self.regions.find(span, AccessRights { read: fetches, write: writes })?;
         let length = span.length() as usize;
         let mut before = Vec::with_capacity(length);
         region.memory.pieces(start, length, &mut |bytes| before.extend_from_slice(bytes));
@@ -380,7 +387,7 @@ impl<R: Source + Sink> Target<R> {
     }
 
     /// Places the bytes of a write to this rank itself.
-    pub fn write_here(&mut self, span: &Span, op: &impl Source) -> Outcome {
+    pub fn write_here(&mut self, span: &AccessSpan, op: &impl SendSource) -> AccessOutcome {
         self.regions.find(span, WRITES).map(|(region, start)| {
             let mut at = start;
             op.pieces(0, span.length() as usize, &mut |bytes| {
@@ -391,7 +398,12 @@ impl<R: Source + Sink> Target<R> {
     }
 
     /// Reads from this rank itself, which is `rank`.
-    pub fn read_here(&mut self, rank: Rank, span: &Span, op: &mut impl Sink) -> Outcome {
+    pub fn read_here(
+        &mut self,
+        rank: Rank,
+        span: &AccessSpan,
+        op: &mut impl Sink,
+    ) -> AccessOutcome {
         let read = self.regions.find(span, READS).map(|(region, start)| {
             let mut at = 0;
             region.memory.pieces(start, span.length() as usize, &mut |bytes| {
@@ -415,10 +427,10 @@ impl<R: Source + Sink> Target<R> {
     pub fn tell(
         &mut self,
         from: Rank,
-        span: &Span,
+        span: &AccessSpan,
         writes: bool,
         length: u64,
-        data: Option<(u64, Owed)>,
+        data: Option<(u64, OwedAnswer)>,
     ) {
         let from = Address { rank: from, endpoint: span.from };
         let accessed = Accessed { to: span.to, from, key: span.key, writes, length, data };

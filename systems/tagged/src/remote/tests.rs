@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::atomic::{Element, Operation};
-use super::format::Span;
+use super::atomic::{AtomicOperation, Element};
+use super::format::AccessSpan;
 use super::*;
 use crate::Address;
 use crate::network::wires::{IN_PIECES, Memory, Net, address};
@@ -18,7 +18,7 @@ type Rankly = Remote<Memory, Memory>;
 struct World {
     ranks: Vec<Rankly>,
     net: Net,
-    ended: Vec<(Memory, Outcome)>,
+    ended: Vec<(Memory, AccessOutcome)>,
     accessed: Vec<(usize, Accessed)>,
 }
 
@@ -27,11 +27,11 @@ struct World {
 enum Call {
     Write { data: Option<u64>, bytes: Vec<u8> },
     Read { length: usize },
-    Atomic { atomic: Atomic, fetches: bool, length: usize, operands: Vec<u8> },
+    Atomic { atomic: AtomicAccess, fetches: bool, length: usize, operands: Vec<u8> },
 }
 
 const KEY: u64 = 5;
-const ALL: Rights = Rights { read: true, write: true };
+const ALL: AccessRights = AccessRights { read: true, write: true };
 /// The number of rank 0's region; those of others follow.
 const REGION: usize = 1 << 21;
 
@@ -54,7 +54,7 @@ impl World {
         world
     }
 
-    fn expose(&mut self, at: usize, key: u64, length: usize, rights: Rights) {
+    fn expose(&mut self, at: usize, key: u64, length: usize, rights: AccessRights) {
         let memory = Memory { number: REGION + at, bytes: vec![0; length] };
         self.ranks[at].expose(key, 0, rights, memory).unwrap();
     }
@@ -73,7 +73,7 @@ impl World {
         }
         let (rank, network) = (&mut self.ranks[from], &mut self.net.of(from));
         let memory = |bytes| Memory { number, bytes };
-        let asking = match call {
+        let submission = match call {
             Call::Write { data, bytes } => rank.write(network, &access, data, memory(bytes)),
             Call::Read { length } => rank.read(network, &access, memory(vec![0; length])),
             Call::Atomic { atomic, fetches, length, operands } => {
@@ -83,7 +83,7 @@ impl World {
             }
         };
         self.tell(from);
-        matches!(asking.unwrap(), Asking::Kept)
+        matches!(submission.unwrap(), Submission::Kept)
     }
 
     fn write(&mut self, to: usize, offset: u64, bytes: &[u8]) -> bool {
@@ -93,12 +93,12 @@ impl World {
     fn tell(&mut self, at: usize) {
         while let Some(event) = self.ranks[at].event() {
             match event {
-                Event::Ended { op, outcome } => {
+                AccessEvent::Ended { op, outcome } => {
                     // Nothing may be fetched from there any more.
                     self.net.fetchable.bytes.remove(&address(op.number));
                     self.ended.push((op, outcome));
                 }
-                Event::Accessed(accessed) => self.accessed.push((at, accessed)),
+                AccessEvent::Accessed(accessed) => self.accessed.push((at, accessed)),
             }
         }
     }
@@ -152,7 +152,7 @@ fn pattern_of(length: usize) -> Vec<u8> {
 }
 
 fn add(fetches: bool, amount: u64) -> Call {
-    let atomic = Atomic { operation: Operation::Sum, element: Element::U64 };
+    let atomic = AtomicAccess { operation: AtomicOperation::Sum, element: Element::U64 };
     Call::Atomic { atomic, fetches, length: 8, operands: amount.to_ne_bytes().to_vec() }
 }
 
@@ -214,7 +214,7 @@ fn atomics_are_done_at_the_target() {
 
 #[test]
 fn what_does_not_fit_its_region_is_refused_and_changes_nothing() {
-    let read = Atomic { operation: Operation::Read, element: Element::U64 };
+    let read = AtomicAccess { operation: AtomicOperation::Read, element: Element::U64 };
     let calls = [
         Call::Write { data: Some(3), bytes: vec![1; 8] },
         Call::Write { data: None, bytes: vec![1; 300] },
@@ -228,17 +228,17 @@ fn what_does_not_fit_its_region_is_refused_and_changes_nothing() {
             let mut world = World::new(2, 200, usize::MAX);
             let (writes, reads) = (number != 2 && number != 5, !matches!(number, 0 | 1 | 3));
             world.expose(to, KEY, 304, ALL);
-            world.expose(to, 6, 304, Rights { read: !reads, write: true });
-            world.expose(to, 7, 304, Rights { read: true, write: !writes });
+            world.expose(to, 6, 304, AccessRights { read: !reads, write: true });
+            world.expose(to, 7, 304, AccessRights { read: true, write: !writes });
             world.ranks[to].region_mut(KEY).unwrap().bytes.fill(9);
             let far = 304 - if number == 1 { 299 } else { 7 };
             let cases = [
-                (1, 0, Err(Refused::NoRegion)),
-                (6, 0, if reads { Err(Refused::NoRight) } else { Ok(()) }),
-                (7, 0, if writes { Err(Refused::NoRight) } else { Ok(()) }),
-                (KEY, far, Err(Refused::Beyond)),
-                (KEY, u64::MAX, Err(Refused::Beyond)),
-                (KEY, u64::MAX - 8, Err(Refused::Beyond)),
+                (1, 0, Err(AccessRefused::NoRegion)),
+                (6, 0, if reads { Err(AccessRefused::NoRight) } else { Ok(()) }),
+                (7, 0, if writes { Err(AccessRefused::NoRight) } else { Ok(()) }),
+                (KEY, far, Err(AccessRefused::Beyond)),
+                (KEY, u64::MAX, Err(AccessRefused::Beyond)),
+                (KEY, u64::MAX - 8, Err(AccessRefused::Beyond)),
             ];
             for (key, offset, expected) in cases {
                 world.ended.clear();
@@ -266,9 +266,9 @@ fn a_region_may_begin_anywhere() {
     for (offset, expected) in [
         (1 << 40, Ok(())),
         ((1 << 40) + 6, Ok(())),
-        ((1 << 40) - 1, Err(Refused::Beyond)),
-        ((1 << 40) + 7, Err(Refused::Beyond)),
-        (0, Err(Refused::Beyond)),
+        ((1 << 40) - 1, Err(AccessRefused::Beyond)),
+        ((1 << 40) + 7, Err(AccessRefused::Beyond)),
+        (0, Err(AccessRefused::Beyond)),
     ] {
         assert!(world.write(1, offset, b"four"));
         world.settle();
@@ -297,7 +297,7 @@ fn a_region_that_is_concealed_is_read_no_longer() {
     // Another region with its key is another region.
     world.expose(1, KEY, 100_000, ALL);
     world.settle();
-    assert_eq!(world.ended[0].1, Err(Refused::NoRegion));
+    assert_eq!(world.ended[0].1, Err(AccessRefused::NoRegion));
     assert!(world.ranks.iter().all(Rankly::is_idle));
 }
 
@@ -310,7 +310,7 @@ fn a_write_of_which_a_part_was_refused_was_refused() {
     world.arrive(0, 1);
     world.ranks[1].expose(KEY, 0, ALL, memory).unwrap();
     world.settle();
-    assert_eq!(world.ended[0].1, Err(Refused::NoRegion));
+    assert_eq!(world.ended[0].1, Err(AccessRefused::NoRegion));
     assert!(world.accessed.is_empty());
     // The next one is another.
     assert!(world.write(1, 0, &[1; 1000]));
@@ -441,7 +441,7 @@ fn a_write_that_cannot_be_fetched_is_refused_and_the_next_one_sent() {
         let call = || Call::Write { data: Some(5), bytes: pattern_of(600_000) };
         assert!(world.call(0, access(1, 0), 1, call()));
         world.settle();
-        assert_eq!(world.ended[0].1, Err(Refused::Unfetchable));
+        assert_eq!(world.ended[0].1, Err(AccessRefused::Unfetchable));
         assert!(world.accessed.is_empty());
         let fetched = world.net.fetchable.fetched;
         assert!(world.write(1, 0, &pattern_of(600_000)));
@@ -455,9 +455,9 @@ fn a_write_that_cannot_be_fetched_is_refused_and_the_next_one_sent() {
 fn what_is_offered_is_checked_before_it_is_fetched() {
     let mut world = lending(40_000);
     for (key, offset, expected) in [
-        (KEY, 1, Refused::Beyond),
-        (KEY + 1, 0, Refused::NoRegion),
-        (KEY, 1 << 63, Refused::Beyond),
+        (KEY, 1, AccessRefused::Beyond),
+        (KEY + 1, 0, AccessRefused::NoRegion),
+        (KEY, 1 << 63, AccessRefused::Beyond),
     ] {
         let call = Call::Write { data: None, bytes: vec![1; 40_000] };
         assert!(world.call(0, Access { key, ..access(1, offset) }, 1, call));
@@ -551,14 +551,17 @@ fn a_region_that_is_concealed_while_it_is_fetched_is_sent_no_longer() {
     assert!(world.transmit(0));
     world.ranks[1].conceal(KEY).unwrap();
     world.settle();
-    assert_eq!((world.net.fetchable.fetched, world.ended[0].1), (2, Err(Refused::NoRegion)));
+    assert_eq!((world.net.fetchable.fetched, world.ended[0].1), (2, Err(AccessRefused::NoRegion)));
     assert!(world.ranks.iter().all(Rankly::is_idle));
 }
 
 #[test]
 fn who_did_not_ask_where_bytes_lie_is_not_told_and_what_was_not_lent_not_fetched() {
     let lies = |number, lies_at| {
-        Packet::Address { number, lies_at: NonZero::new(lies_at).unwrap() }.head().bytes().to_vec()
+        RemotePacket::Address { number, lies_at: NonZero::new(lies_at).unwrap() }
+            .head()
+            .bytes()
+            .to_vec()
     };
     let write = Call::Write { data: None, bytes: vec![1; 140_000] };
     for (call, address, is_right) in [
@@ -575,10 +578,10 @@ fn who_did_not_ask_where_bytes_lie_is_not_told_and_what_was_not_lent_not_fetched
         assert!(world.take(1, 0, &lies(number, address)).is_err(), "{call:?} once more");
     }
     let mut world = lending(140_000);
-    let span = Span { to: 0, from: 0, key: KEY, offset: 0, end: 140_000 };
-    let fetched = Packet::Fetched { number: 7, all: true }.head();
+    let span = AccessSpan { to: 0, from: 0, key: KEY, offset: 0, end: 140_000 };
+    let fetched = RemotePacket::Fetched { number: 7, all: true }.head();
     assert!(world.take(0, 1, fetched.bytes()).is_err());
-    let read = Packet::Read { span, number: 7, fetches: true }.head();
+    let read = RemotePacket::Read { span, number: 7, fetches: true }.head();
     world.take(0, 1, read.bytes()).unwrap();
     assert!(world.take(0, 1, read.bytes()).is_err(), "it has the number of another");
     // Otherwise addresses that find no room would heap up.
@@ -591,16 +594,22 @@ fn who_did_not_ask_where_bytes_lie_is_not_told_and_what_was_not_lent_not_fetched
 #[test]
 fn an_atomic_access_is_no_longer_than_a_packet() {
     let element = Element::U8;
-    for (operation, most) in [(Operation::Read, 160), (Operation::Sum, 160), (Operation::Swap, 80)]
+    for (operation, most) in
+        [(AtomicOperation::Read, 160), (AtomicOperation::Sum, 160), (AtomicOperation::Swap, 80)]
     {
-        let atomic = Atomic { operation, element };
+        let atomic = AtomicAccess { operation, element };
         assert_eq!(atomic_bytes(200, atomic), most);
         for (length, is_right) in [(most, true), (most + 1, false), (100_000, false)] {
             let mut world = World::pair(100_000);
-            let span = Span { to: 0, from: 0, key: KEY, offset: 0, end: length as u64 };
+            let span = AccessSpan { to: 0, from: 0, key: KEY, offset: 0, end: length as u64 };
             let operands = vec![1; length * operation.operands()];
-            let packet =
-                Packet::Atomic { span, number: 1, atomic, fetches: true, operands: &operands };
+            let packet = RemotePacket::Atomic {
+                span,
+                number: 1,
+                atomic,
+                fetches: true,
+                operands: &operands,
+            };
             let packet = [packet.head().bytes(), packet.bytes()].concat();
             assert_eq!(world.take(0, 1, &packet).is_ok(), is_right, "{operation:?} of {length}");
             world.transmit(1);
@@ -612,11 +621,11 @@ fn an_atomic_access_is_no_longer_than_a_packet() {
 #[test]
 fn only_what_was_offered_can_be_out_of_reach() {
     let mut world = lending(40_000);
-    let outcome = Err(Refused::Unfetchable);
+    let outcome = Err(AccessRefused::Unfetchable);
     for call in [Call::Write { data: None, bytes: vec![1; 4] }, Call::Read { length: 4 }] {
         assert!(world.call(0, access(1, 0), 1, call));
         let number = world.ranks[0].origin.ops.keys().next().unwrap().data().as_ffi();
-        let head = Packet::Ended { number, outcome }.head();
+        let head = RemotePacket::Ended { number, outcome }.head();
         assert!(world.take(1, 0, head.bytes()).is_err());
         world.settle();
         assert_eq!(world.ended.pop().unwrap().1, Ok(()));
@@ -625,18 +634,18 @@ fn only_what_was_offered_can_be_out_of_reach() {
 
 #[test]
 fn what_no_peer_sends_changes_nothing() {
-    let packet = |parsed: Packet<'_>| [parsed.head().bytes(), parsed.bytes()].concat();
+    let packet = |parsed: RemotePacket<'_>| [parsed.head().bytes(), parsed.bytes()].concat();
     let number = 1 << 32 | 1;
-    let span = Span { to: 0, from: 0, key: KEY, offset: 0, end: 4 };
+    let span = AccessSpan { to: 0, from: 0, key: KEY, offset: 0, end: 4 };
     let hostile = [
         vec![],
         vec![16; 7],
         vec![99; 50],
-        packet(Packet::Part { number, bytes: b"" }),
-        packet(Packet::Part { number, bytes: b"12345" }),
-        packet(Packet::Part { number: number + 1, bytes: b"1" }),
-        packet(Packet::Ended { number, outcome: Ok(()) }),
-        packet(Packet::Ended { number: 0, outcome: Ok(()) }),
+        packet(RemotePacket::Part { number, bytes: b"" }),
+        packet(RemotePacket::Part { number, bytes: b"12345" }),
+        packet(RemotePacket::Part { number: number + 1, bytes: b"1" }),
+        packet(RemotePacket::Ended { number, outcome: Ok(()) }),
+        packet(RemotePacket::Ended { number: 0, outcome: Ok(()) }),
     ];
     for packet in hostile {
         let mut world = World::pair(10);
@@ -649,7 +658,8 @@ fn what_no_peer_sends_changes_nothing() {
     // Nor does anybody ask for more than it may.
     let mut world = World::pair(10);
     for number in 0..=u64::from(MOST) {
-        let outcome = world.take(1, 0, &packet(Packet::Read { span, number, fetches: false }));
+        let outcome =
+            world.take(1, 0, &packet(RemotePacket::Read { span, number, fetches: false }));
         assert_eq!(outcome.is_ok(), number < u64::from(MOST));
     }
 }
@@ -658,7 +668,7 @@ fn what_no_peer_sends_changes_nothing() {
 fn who_answers_another_ones_access_is_refused() {
     let mut world = World::new(3, 200, usize::MAX);
     assert!(world.call(0, access(1, 0), 1, Call::Write { data: None, bytes: vec![1] }));
-    let head = Packet::Ended { number: 1 << 32 | 1, outcome: Ok(()) }.head();
+    let head = RemotePacket::Ended { number: 1 << 32 | 1, outcome: Ok(()) }.head();
     assert!(world.take(2, 0, head.bytes()).is_err());
     world.take(1, 0, head.bytes()).unwrap();
 }

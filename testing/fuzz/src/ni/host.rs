@@ -1,9 +1,9 @@
 //! The host of the NI under test: it keeps its contract, and judges whether the NI does.
 
-use super::books::Books;
+use super::ledger::Ledger;
 use std::collections::{BTreeSet, VecDeque};
 use weft_protocol::invariants::Ownership;
-use weft_protocol::{Actions, Body, Deferred, Delivery, Settings};
+use weft_protocol::{Actions, Deferred, Delivery, PacketBody, Settings};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Send buffers that the host has.
@@ -15,7 +15,7 @@ pub const DEFERRED: usize = 8;
 
 /// Purpose of a buffer. Its number says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum BufferKind {
     Send,
     Receive,
     Copy,
@@ -42,7 +42,7 @@ pub struct Host {
     reading: BTreeSet<u64>,
     next_buffer: u64,
     /// Record of what the NI and its peers have told each other.
-    pub books: Books,
+    pub ledger: Ledger,
     numbered: bool,
 }
 
@@ -59,13 +59,13 @@ impl Host {
             in_use: [0; KINDS as usize],
             reading: BTreeSet::new(),
             next_buffer: 0,
-            books: Books::new(local, settings),
+            ledger: Ledger::new(local, settings),
             numbered: settings.preset.retransmits(),
         }
     }
 
     /// A new buffer that the NI may use.
-    pub fn lend(&mut self, kind: Kind) -> u64 {
+    pub fn lend(&mut self, kind: BufferKind) -> u64 {
         let buffer = self.next_buffer * KINDS + kind as u64;
         self.next_buffer += 1;
         self.in_use[kind as usize] += 1;
@@ -75,29 +75,29 @@ impl Host {
 
     /// A buffer to send from, unless all are in use.
     pub fn send_buffer(&mut self) -> Option<u64> {
-        (self.in_use(Kind::Send) < SEND_BUFFERS).then(|| self.lend(Kind::Send))
+        (self.in_use(BufferKind::Send) < SEND_BUFFERS).then(|| self.lend(BufferKind::Send))
     }
 
     /// A buffer to copy into, unless all are in use.
     pub fn copy_buffer(&mut self) -> Option<u64> {
-        (self.in_use(Kind::Copy) < COPIES).then(|| self.lend(Kind::Copy))
+        (self.in_use(BufferKind::Copy) < COPIES).then(|| self.lend(BufferKind::Copy))
     }
 
     /// Buffers of that kind which the NI has not given up.
-    pub fn in_use(&self, kind: Kind) -> usize {
+    pub fn in_use(&self, kind: BufferKind) -> usize {
         self.in_use[kind as usize]
     }
 
     /// The NI refused a packet: its buffer is still the caller's.
-    pub fn take_back(&mut self, body: &Body<u64>) {
-        if let Body::Buffer(buffer) = *body {
+    pub fn take_back(&mut self, body: &PacketBody<u64>) {
+        if let PacketBody::Buffer(buffer) = *body {
             self.give_back(buffer);
         }
     }
 
     /// True if `buffer` is one that the host has copied a packet into.
     pub fn is_copy(buffer: u64) -> bool {
-        buffer % KINDS == Kind::Copy as u64
+        buffer % KINDS == BufferKind::Copy as u64
     }
 
     /// From here on the NI may free `buffer`.
@@ -122,22 +122,25 @@ impl Host {
 }
 
 impl Actions<u64> for Host {
-    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
+    fn transmit(&mut self, to: Rank, header: &Header, body: &PacketBody<u64>) {
         self.actions += 1;
         assert_eq!(header.source, self.local, "the source is who transmitted a packet last");
-        assert!(to != self.local && self.books.peers().any(|peer| peer == to), "{to:?} is no peer");
+        assert!(
+            to != self.local && self.ledger.peers().any(|peer| peer == to),
+            "{to:?} is no peer"
+        );
         match (header.tag, *body) {
-            (Tag::Ucast | Tag::Mcast, Body::Buffer(buffer)) => {
+            (Tag::Ucast | Tag::Mcast, PacketBody::Buffer(buffer)) => {
                 assert!(self.owned.is_lent(buffer), "I4 one owner: buffer {buffer} was freed");
             }
-            (Tag::FaRequest, Body::Atomic { operation, .. }) => {
+            (Tag::FaRequest, PacketBody::Atomic { operation, .. }) => {
                 assert_eq!(header.size, operation.size());
             }
             (Tag::Ucast | Tag::Mcast | Tag::FaRequest, body) => {
                 panic!("a {:?} packet with {body:?}", header.tag)
             }
-            (Tag::FaReply, body) => assert!(matches!(body, Body::Fetched(_))),
-            (_, body) => assert_eq!(body, Body::Empty),
+            (Tag::FaReply, body) => assert!(matches!(body, PacketBody::Fetched(_))),
+            (_, body) => assert_eq!(body, PacketBody::Empty),
         }
         if header.tag != Tag::Mcast {
             assert_eq!(header.tree.group(), None, "{header:?}");
@@ -146,8 +149,8 @@ impl Actions<u64> for Host {
             assert_eq!(header.tree, TreeId::unicast(self.local));
         }
         match self.numbered {
-            true => self.books.transmitted_numbered(to, header),
-            false => self.books.transmitted_carefully(to, header),
+            true => self.ledger.transmitted_numbered(to, header),
+            false => self.ledger.transmitted_carefully(to, header),
         }
     }
 
@@ -159,7 +162,7 @@ impl Actions<u64> for Host {
 
     fn defer(&mut self, deferred: Deferred<u64>) {
         self.actions += 1;
-        if let Body::Buffer(buffer) = deferred.body {
+        if let PacketBody::Buffer(buffer) = deferred.body {
             assert!(self.owned.is_lent(buffer), "I4 one owner: buffer {buffer} was freed");
         }
         self.deferred.push_back(deferred);

@@ -1,21 +1,21 @@
 //! Packets as peers send them: right in all but a field or two, or in none.
 
-use super::books::is_numbered;
+use super::ledger::is_numbered;
 use super::{Bench, SIZE};
 use arbitrary::{Result, Unstructured};
-use weft_protocol::tree::Group;
-use weft_protocol::{Body, Deferred, Recovery};
+use weft_protocol::tree::MulticastGroup;
+use weft_protocol::{Deferred, PacketBody, Recovery};
 use weft_wire::{Atomic, Channel, GroupId, Header, Rank, Tag, TreeId, atomic};
 
 /// Stands for the buffer that a packet will fill.
-const SOME_BUFFER: Body<u64> = Body::Buffer(0);
+const SOME_BUFFER: PacketBody<u64> = PacketBody::Buffer(0);
 
 impl Bench {
     /// A packet that a correct peer could send, but for one field in every few.
     pub(super) fn likely_packet(
         &self,
         script: &mut Unstructured<'_>,
-    ) -> Result<(Header, Body<u64>)> {
+    ) -> Result<(Header, PacketBody<u64>)> {
         let hop = script.int_in_range(1..=self.settings.ranks - 1)?;
         let mut from = Rank((self.host.local.0 + hop) % self.settings.ranks);
         let mut tree = TreeId::unicast(from);
@@ -29,28 +29,28 @@ impl Bench {
             9 => {
                 from = self.host.fetching.filter(|&home| home != self.host.local).unwrap_or(from);
                 tree = TreeId::unicast(from);
-                (Tag::FaReply, Body::Fetched(script.arbitrary()?))
+                (Tag::FaReply, PacketBody::Fetched(script.arbitrary()?))
             }
             10 if self.settings.adaptive.is_some() => {
-                (*script.choose(&[Tag::Credit, Tag::Recall, Tag::Return])?, Body::Empty)
+                (*script.choose(&[Tag::Credit, Tag::Recall, Tag::Return])?, PacketBody::Empty)
             }
-            10 if self.is_careful() => (Tag::Credit, Body::Empty),
+            10 if self.is_careful() => (Tag::Credit, PacketBody::Empty),
             10 => {
                 const CONTROL: [Tag; 4] = [Tag::Acknowledge, Tag::Nack, Tag::Farewell, Tag::Lost];
-                (*script.choose(&CONTROL)?, Body::Empty)
+                (*script.choose(&CONTROL)?, PacketBody::Empty)
             }
-            _ if !self.host.books.channels.below.is_empty() && script.ratio(3, 4)? => {
-                let below: Vec<_> = self.host.books.channels.below.iter().copied().collect();
+            _ if !self.host.ledger.channels.below.is_empty() && script.ratio(3, 4)? => {
+                let below: Vec<_> = self.host.ledger.channels.below.iter().copied().collect();
                 let (child, owner) = *script.choose(&below)?;
-                return Ok((self.clear(child, owner), Body::Empty));
+                return Ok((self.clear(child, owner), PacketBody::Empty));
             }
             _ => {
                 (_, tree) = self.multicast_hop(from, script)?;
-                (any_control(script)?, Body::Empty)
+                (any_control(script)?, PacketBody::Empty)
             }
         };
         let size = match body {
-            Body::Atomic { operation, .. } => operation.size(),
+            PacketBody::Atomic { operation, .. } => operation.size(),
             _ => SIZE,
         };
         let mut header = Header::new(tag, from, tree, size);
@@ -71,7 +71,7 @@ impl Bench {
     pub(super) fn unlikely_packet(
         &self,
         script: &mut Unstructured<'_>,
-    ) -> Result<(Header, Body<u64>)> {
+    ) -> Result<(Header, PacketBody<u64>)> {
         let source = Rank(script.int_in_range(0..=self.settings.ranks)?);
         let tag = any_tag(script)?;
         let mut header = Header::new(tag, source, any_tree(script)?, script.arbitrary()?);
@@ -82,15 +82,15 @@ impl Bench {
         let body = match script.int_in_range(0..=3)? {
             0 => SOME_BUFFER,
             1 => any_request(script)?,
-            2 => Body::Fetched(script.arbitrary()?),
-            _ => Body::Empty,
+            2 => PacketBody::Fetched(script.arbitrary()?),
+            _ => PacketBody::Empty,
         };
         Ok((header, body))
     }
 
     /// The last hop to this rank in the tree of some root, if there is one; else from `from`.
     fn multicast_hop(&self, from: Rank, script: &mut Unstructured<'_>) -> Result<(Rank, TreeId)> {
-        let is_in = |group: &&Group| group.contains(self.host.local);
+        let is_in = |group: &&MulticastGroup| group.contains(self.host.local);
         if let Some(next) = self.next.as_ref().filter(is_in)
             && script.arbitrary()?
         {
@@ -104,7 +104,7 @@ impl Bench {
     fn hop_in(
         &self,
         id: GroupId,
-        group: &Group,
+        group: &MulticastGroup,
         from: Rank,
         script: &mut Unstructured<'_>,
     ) -> Result<(Rank, TreeId)> {
@@ -115,7 +115,7 @@ impl Bench {
 
     /// Credits and a channel, or a sequence number and an acknowledgement, near what is right.
     fn number(&self, header: &mut Header, script: &mut Unstructured<'_>) -> Result<()> {
-        let pair = self.host.books.pair(header.source);
+        let pair = self.host.ledger.pair(header.source);
         if self.is_careful() {
             let (held, _) = self.ni.observe().outgoing(header.source);
             let most = match header.tag {
@@ -179,10 +179,10 @@ pub(super) fn any_words(script: &mut Unstructured<'_>) -> Result<atomic::Words> 
     Ok([operation << 16 | u64::from(variable), operand.into(), expected.into()])
 }
 
-fn any_request(script: &mut Unstructured<'_>) -> Result<Body<u64>> {
+fn any_request(script: &mut Unstructured<'_>) -> Result<PacketBody<u64>> {
     Ok(match Atomic::parse(any_words(script)?) {
-        Ok((variable, operation)) => Body::Atomic { variable, operation },
-        Err(first) => Body::Unknown(first),
+        Ok((variable, operation)) => PacketBody::Atomic { variable, operation },
+        Err(first) => PacketBody::Unknown(first),
     })
 }
 

@@ -1,8 +1,8 @@
 //! End of a script: all that is due is done, and the NI comes to rest.
 
 use super::Bench;
-use super::books::Numbers;
-use weft_protocol::{Adaptive, Body};
+use super::ledger::Numbers;
+use weft_protocol::{Adaptive, PacketBody};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Answers of peers, at most, until nothing is due any more.
@@ -18,7 +18,8 @@ impl Bench {
                 return;
             }
             if self.settings.preset.is_optimistic() {
-                // Whoever did not ask has its acknowledgement in time, and a place for its answer.
+                // A peer that did not ask has its acknowledgement in time, and a place for its
+                // answer.
                 self.advance_to_deadline();
             }
             let Some((header, body)) = self.answer() else { break };
@@ -30,7 +31,7 @@ impl Bench {
         assert!(self.ni.observe().is_idle(), "everything was returned, and yet: {:?}", self.ni);
         assert_eq!(self.ni.observe().shared_buffers(), 0);
         assert!(self.host.gave_everything_back());
-        for peer in self.host.books.peers() {
+        for peer in self.host.ledger.peers() {
             let (held, blocked) = self.ni.observe().outgoing(peer);
             assert_eq!(blocked, 0);
             match self.settings.adaptive {
@@ -38,7 +39,7 @@ impl Bench {
                 Some(Adaptive { floor_packets, .. }) => assert!(held >= floor_packets),
             }
             assert_eq!(self.ni.observe().incoming(peer).0, 0);
-            let &Numbers { expected, told, .. } = &self.host.books.pair(peer).numbers;
+            let &Numbers { expected, told, .. } = &self.host.ledger.pair(peer).numbers;
             assert_eq!(told, expected, "what {peer:?} sent was not acknowledged");
         }
     }
@@ -56,11 +57,11 @@ impl Bench {
     }
 
     /// Answer that some peer owes.
-    fn answer(&self) -> Option<(Header, Body<u64>)> {
+    fn answer(&self) -> Option<(Header, PacketBody<u64>)> {
         let from = |tag, peer| self.from(tag, peer);
-        let books = &self.host.books;
+        let ledger = &self.host.ledger;
         let owes = |peer: Rank| {
-            let pair = books.pair(peer);
+            let pair = ledger.pair(peer);
             if self.is_careful() {
                 if pair.credits.asked.is_some() {
                     return Some(from(Tag::Return, peer));
@@ -74,19 +75,19 @@ impl Bench {
             owes.then(|| from(Tag::Acknowledge, peer))
         };
         let clear = || {
-            let &(child, owner) = books.channels.below.first()?;
+            let &(child, owner) = ledger.channels.below.first()?;
             Some(self.clear(child, owner))
         };
-        let flow_control = books.peers().find_map(owes).or_else(clear);
+        let flow_control = ledger.peers().find_map(owes).or_else(clear);
         if let Some(header) = flow_control {
-            return Some((header, Body::Empty));
+            return Some((header, PacketBody::Empty));
         }
-        self.host.fetching.map(|home| (from(Tag::FaReply, home), Body::Fetched(0)))
+        self.host.fetching.map(|home| (from(Tag::FaReply, home), PacketBody::Fetched(0)))
     }
 
     /// The next packet of `peer`, which has got all that was sent to it.
     fn from(&self, tag: Tag, peer: Rank) -> Header {
-        let numbers = &self.host.books.pair(peer).numbers;
+        let numbers = &self.host.ledger.pair(peer).numbers;
         let header = Header::new(tag, peer, TreeId::unicast(peer), 0);
         Header { sequence: numbers.expected, acknowledgement: numbers.next, ..header }
     }

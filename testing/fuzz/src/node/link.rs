@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::ni::NoNi;
+use weft_link::ni::NoSeparateNi;
 use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, NoNetwork, NoShort, Paths, Payload, Received,
     Services, SharedFrames, no_program_memory,
@@ -108,11 +108,11 @@ impl Link for Scripted {
     type Clock = SystemClock;
     type Short = NoShort;
     type Network = NoNetwork;
-    type Ni = NoNi;
+    type SeparateNi = NoSeparateNi;
 
     const SHORT: Option<NoShort> = None;
     const NETWORK: Option<NoNetwork> = None;
-    const NI: Option<NoNi> = None;
+    const NI: Option<NoSeparateNi> = None;
 
     fn clock(&self) -> SystemClock {
         SystemClock

@@ -4,16 +4,16 @@ use super::link::{Arrival, FRAME_BYTES, Wire};
 use super::{ASKED, HANDLED, LATE};
 use arbitrary::{Result, Unstructured};
 use weft_link::{BadFrame, LinkViolation};
-use weft_messaging::format::{self, Kind, MAX_MESSAGE, PacketHeader, port_number};
+use weft_messaging::format::{self, MAX_MESSAGE, PacketHeader, PacketKind, port_number};
 use weft_protocol::Settings;
-use weft_protocol::tree::Group;
+use weft_protocol::tree::MulticastGroup;
 use weft_wire::atomic::Words;
 use weft_wire::{Atomic, Channel, GroupId, Header, Malformed, Protocol, Rank, Tag, TreeId};
 
 /// Messages that all peers are sending.
 pub struct Peers {
     settings: Settings,
-    everyone: Group,
+    everyone: MulticastGroup,
     ranks: Vec<Peer>,
 }
 
@@ -29,7 +29,7 @@ struct Peer {
 impl Peers {
     pub fn new(settings: Settings) -> Self {
         let members: Vec<Rank> = (0..settings.ranks).map(Rank).collect();
-        let everyone = Group::new(&members, settings.shape, members.len());
+        let everyone = MulticastGroup::new(&members, settings.shape, members.len());
         let ranks = members.iter().map(|_| Peer::default()).collect();
         Peers { settings, everyone: everyone.expect("all ranks are a group"), ranks }
     }
@@ -95,7 +95,7 @@ impl Peers {
             if sent + body_bytes == length {
                 peer.open.swap_remove(index);
             }
-            (packet_header(message, sent, Kind::Next), body_bytes)
+            (packet_header(message, sent, PacketKind::Next), body_bytes)
         } else if script.ratio(1, 6)? {
             (self.about_a_message(script, origin)?, 0)
         } else {
@@ -104,12 +104,12 @@ impl Peers {
                 15 => MAX_MESSAGE - u64::from(script.arbitrary::<u8>()?),
                 short => short * 20,
             };
-            let kind = if script.ratio(1, 6)? { Kind::Request } else { Kind::First };
+            let kind = if script.ratio(1, 6)? { PacketKind::Request } else { PacketKind::First };
             let mut header = packet_header(peer.next_message, length, kind);
             header.header_bytes = script.choose(&[0u8, 0, 4, 20])?.to_owned();
             let body_bytes = match kind {
                 // Its bytes follow as if rank 0 had granted them, which it may not have.
-                Kind::Request => 0,
+                PacketKind::Request => 0,
                 _ => length.min(room - u64::from(header.header_bytes)),
             };
             if body_bytes < length {
@@ -138,15 +138,15 @@ impl Peers {
     ) -> Result<PacketHeader> {
         let open = &mut self.ranks[origin.index()].open;
         if open.is_empty() || script.arbitrary()? {
-            let kind = *script.choose(&[Kind::Grant, Kind::Unwanted])?;
+            let kind = *script.choose(&[PacketKind::Grant, PacketKind::Unwanted])?;
             return Ok(packet_header(script.int_in_range(1..=30)?, 0, kind));
         }
         let index = script.choose_index(open.len())?;
         if script.arbitrary()? {
-            return Ok(packet_header(open[index].0, 0, Kind::Waiting));
+            return Ok(packet_header(open[index].0, 0, PacketKind::Waiting));
         }
         let (message, _, sent) = open.swap_remove(index);
-        Ok(packet_header(message, sent, Kind::Cancel))
+        Ok(packet_header(message, sent, PacketKind::Cancel))
     }
 
     /// Credits for what rank 0 has sent, mostly no more than it has.
@@ -168,21 +168,21 @@ impl Peers {
 }
 
 /// All that a packet may be.
-const KINDS: [Kind; 11] = [
-    Kind::First,
-    Kind::Next,
-    Kind::Window,
-    Kind::Probe,
-    Kind::NoPort,
-    Kind::Stalled,
-    Kind::Request,
-    Kind::Grant,
-    Kind::Unwanted,
-    Kind::Waiting,
-    Kind::Cancel,
+const KINDS: [PacketKind; 11] = [
+    PacketKind::First,
+    PacketKind::Next,
+    PacketKind::Window,
+    PacketKind::Probe,
+    PacketKind::NoPort,
+    PacketKind::Stalled,
+    PacketKind::Request,
+    PacketKind::Grant,
+    PacketKind::Unwanted,
+    PacketKind::Waiting,
+    PacketKind::Cancel,
 ];
 
-fn packet_header(message: u32, bytes: u64, kind: Kind) -> PacketHeader {
+fn packet_header(message: u32, bytes: u64, kind: PacketKind) -> PacketHeader {
     PacketHeader { port: 0, message, bytes, header_bytes: 0, kind, aligned: false }
 }
 

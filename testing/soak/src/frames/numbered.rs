@@ -2,7 +2,7 @@
 
 use super::{Broken, is_numbered};
 use std::collections::{BTreeMap, VecDeque};
-use weft_protocol::tree::Group;
+use weft_protocol::tree::MulticastGroup;
 use weft_protocol::{Acknowledging, Settings};
 use weft_wire::{GroupId, Header, Rank, Tag};
 
@@ -15,7 +15,7 @@ pub(super) struct Numbered {
     optimistic: bool,
     flows: Vec<Flow>,
     /// The group of all; under ACK-forward only, and only its packets are judged by that.
-    everyone: Option<Group>,
+    everyone: Option<MulticastGroup>,
     /// Broadcast packets of a root that a rank has forwarded: by rank, root, child.
     forwarded: BTreeMap<(Rank, Rank, Rank), u64>,
     /// Broadcast packets of a root that a rank has got.
@@ -39,7 +39,7 @@ struct Flow {
 }
 
 impl Numbered {
-    pub fn new(settings: &Settings, everyone: Group) -> Self {
+    pub fn new(settings: &Settings, everyone: MulticastGroup) -> Self {
         let ranks = usize::from(settings.ranks);
         let flows = if settings.preset.retransmits() { ranks * ranks } else { 0 };
         let forward = settings.preset.acknowledging() == Acknowledging::Forward;

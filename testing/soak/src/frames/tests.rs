@@ -19,21 +19,21 @@ impl Trial {
         Trial(FrameJudge::new(&settings, Duration::ZERO, Duration::from_secs(1)))
     }
 
-    fn sees(&self, what: What, rank: u16, peer: u16, header: Header) {
+    fn sees(&self, what: FrameEvent, rank: u16, peer: u16, header: Header) {
         self.sees_at(0, what, rank, peer, header);
     }
 
-    fn sees_at(&self, time: u64, what: What, rank: u16, peer: u16, header: Header) {
+    fn sees_at(&self, time: u64, what: FrameEvent, rank: u16, peer: u16, header: Header) {
         let frame = Some((Rank(peer), header));
         self.0.borrow_mut().see(&Happened { time, rank: Rank(rank), what, frame, head: [0; 16] });
     }
 
     /// `from` sends it, and it arrives, in host memory if it is data.
     fn passes(&self, from: u16, to: u16, header: Header) {
-        self.sees(What::Transmitted, from, to, header);
-        self.sees(What::Received, to, from, header);
+        self.sees(FrameEvent::Transmitted, from, to, header);
+        self.sees(FrameEvent::Received, to, from, header);
         if matches!(header.tag, Tag::Ucast | Tag::Mcast) {
-            self.sees(What::Copied, to, from, header);
+            self.sees(FrameEvent::Copied, to, from, header);
         }
     }
 
@@ -123,8 +123,8 @@ fn what_was_handed_back_is_not_spent() {
 #[test]
 fn a_careful_ni_drops_nothing() {
     let trial = Trial::new(Preset::NrxImc, 4);
-    trial.sees(What::Transmitted, 0, 1, data(0));
-    trial.sees(What::Received, 1, 0, data(0));
+    trial.sees(FrameEvent::Transmitted, 0, 1, data(0));
+    trial.sees(FrameEvent::Received, 1, 0, data(0));
     assert_eq!(trial.verdict(), Some(Broken::Dropped { at: Rank(1), received: 1, copied: 0 }));
 }
 
@@ -148,7 +148,7 @@ fn numbers_follow_each_other_and_may_come_again() {
 fn only_what_came_is_acknowledged() {
     let trial = Trial::new(Preset::IrxImc, 4);
     trial.passes(0, 1, numbered(0, 0, 0));
-    trial.sees(What::Transmitted, 0, 1, numbered(0, 1, 0));
+    trial.sees(FrameEvent::Transmitted, 0, 1, numbered(0, 1, 0));
     trial.passes(0, 1, numbered(0, 2, 0));
     trial.passes(1, 0, acknowledge(1, 1));
     assert_eq!(trial.verdict(), None);
@@ -206,8 +206,8 @@ fn a_recovery_channel_is_cleared_from_the_leaves_up() {
 #[test]
 fn something_arrives_in_time() {
     let trial = Trial::new(Preset::IrxImc, 8);
-    trial.sees_at(999_999_999, What::Copied, 1, 0, numbered(0, 0, 0));
+    trial.sees_at(999_999_999, FrameEvent::Copied, 1, 0, numbered(0, 0, 0));
     assert_eq!(trial.verdict(), None);
-    trial.sees_at(2_100_000_000, What::Copied, 1, 0, numbered(0, 1, 0));
+    trial.sees_at(2_100_000_000, FrameEvent::Copied, 1, 0, numbered(0, 1, 0));
     assert!(matches!(trial.verdict(), Some(Broken::NoProgress { .. })));
 }

@@ -9,12 +9,14 @@ use memory::{Message, Numbers, Room};
 use received::Received;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use weft_collective::{BARRIER, Call, Operation, Parked, Stage, TeamId, combine_elements};
+use weft_collective::{BARRIER, Operation, OperationCall, Parked, Stage, TeamId, combine_elements};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_model::random::Random;
 use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::peer::EAGER_BYTES;
-use weft_tagged::{Address, Error, Event, Exchange, Kind, Looked, Outgoing, Sending};
+use weft_tagged::{
+    Address, Error, Exchange, ExchangeEvent, SendParameters, Sending, Tagging, TakenPacket,
+};
 
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
@@ -41,7 +43,7 @@ struct State {
     teams: Collectives<Numbers, KeptPacket>,
     received: Received,
     /// By rank: what could not be begun yet, in the order in which it is to be.
-    waiting: Vec<VecDeque<(Outgoing, Message)>>,
+    waiting: Vec<VecDeque<(SendParameters, Message)>>,
     /// By rank: synchronous messages whose end was not told.
     unfinished: Vec<usize>,
     /// Numbers of the next messages to a rank with a tag.
@@ -144,7 +146,7 @@ impl Tagged {
             self.operate(&BARRIER, &[])?;
         }
         let operation = Operation::AllReduce;
-        self.operate(&Call { operation, root: 0, count: numbers.len(), size: 8 }, numbers)
+        self.operate(&OperationCall { operation, root: 0, count: numbers.len(), size: 8 }, numbers)
     }
 
     /// Waits until everything that this rank has begun has left, and judges the order of what it
@@ -166,7 +168,7 @@ impl Tagged {
         Ok(())
     }
 
-    fn operate(&self, call: &Call, numbers: &[u64]) -> Result<Vec<u64>> {
+    fn operate(&self, call: &OperationCall, numbers: &[u64]) -> Result<Vec<u64>> {
         let memory = Numbers::new(numbers);
         let me = self.driver.packets.rank();
         let begun = self.driver.enter().teams.begin(ALL, call, memory);
@@ -294,7 +296,7 @@ impl State {
         let sorting = taken_from.sorting();
         let packet = packets.read(held);
         let outcome = match collectives::is_collective(packet) {
-            true => collectives::arrive(&mut self.teams, from, Looked(packets, &mut *held)),
+            true => collectives::arrive(&mut self.teams, from, TakenPacket(packets, &mut *held)),
             false => self.exchange.arrive(&mut packets, from, packet),
         };
         drop(sorting);
@@ -305,7 +307,7 @@ impl State {
     /// Sends what waits, and has the upcall thread come back for the rest.
     fn transmit(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
         let mut any = self.exchange.transmit(&mut packets)?;
-        any |= self.teams.transmit(&mut collectives::Packets(&mut packets))?;
+        any |= self.teams.transmit(&mut collectives::CollectivePackets(&mut packets))?;
         any |= self.send_waiting(packets)?;
         self.note_waiting(packets);
         Ok(any)
@@ -347,20 +349,20 @@ impl State {
         let told = wants_done.then_some(to);
         self.unfinished[to.index()] += usize::from(wants_done);
         let address = Address { rank: to, endpoint: 0 };
-        let (from, kind, data) = (0, Kind::Tagged, Some(data));
-        let message = Outgoing { to: address, from, kind, tag, data, wants_done };
+        let (from, kind, data) = (0, Tagging::Tagged, Some(data));
+        let message = SendParameters { to: address, from, kind, tag, data, wants_done };
         self.waiting[to.index()].push_back((message, Message::new(data, length, told)));
     }
 
     fn post(&mut self, from: Option<Rank>, tag: Option<u64>, capacity: u64) {
         let pattern = received::pattern(from, tag);
         let into = self.received.room(capacity);
-        self.exchange.receive(0, Kind::Tagged, pattern, into);
+        self.exchange.receive(0, Tagging::Tagged, pattern, into);
     }
 
     fn claim(&mut self, tag: u64) {
         let pattern = received::pattern(None, Some(tag));
-        let Some(found) = self.exchange.claim(0, Kind::Tagged, &pattern, 0) else { return };
+        let Some(found) = self.exchange.claim(0, Tagging::Tagged, &pattern, 0) else { return };
         let into = self.received.room(found.length);
         let received = self.exchange.receive_claimed(0, 0, into);
         assert!(received.is_ok(), "a message that was claimed is there");
@@ -372,18 +374,20 @@ impl State {
         loop {
             while let Some(event) = self.exchange.event() {
                 match event {
-                    Event::Sent(message) => {
+                    ExchangeEvent::Sent(message) => {
                         let told = message.told().into_iter();
                         told.for_each(|to| self.unfinished[to.index()] -= 1);
                     }
-                    Event::Received { into, envelope } => self.received.judge(into, &envelope),
+                    ExchangeEvent::Received { into, envelope } => {
+                        self.received.judge(into, &envelope)
+                    }
                 }
             }
             if self.received.posted_for_all() >= self.stock {
                 return;
             }
             let into = self.received.room_for_all();
-            self.exchange.receive(0, Kind::Tagged, received::pattern(None, None), into);
+            self.exchange.receive(0, Tagging::Tagged, received::pattern(None, None), into);
         }
     }
 
@@ -394,7 +398,11 @@ impl State {
         mut packets: &Packets,
     ) -> weft_tagged::Result<Option<Numbers>> {
         loop {
-            match self.teams.drive(ALL, number, &mut collectives::Packets(&mut packets))? {
+            match self.teams.drive(
+                ALL,
+                number,
+                &mut collectives::CollectivePackets(&mut packets),
+            )? {
                 Stage::Waiting => return Ok(None),
                 Stage::Combine => self.combine(number),
                 Stage::Done => {

@@ -56,7 +56,7 @@ fn assert_right(job: Job, seed: u64) {
     });
 }
 
-/// Seeds for each link; `make soak` tries more, and who looks for a fault begins with its seed.
+/// Seeds for each link; `make soak` tries more, and a search for a fault begins with its seed.
 fn seeds() -> std::ops::Range<u64> {
     let number = |name, usual| std::env::var(name).map_or(usual, |set| set.parse().unwrap());
     let first = number("WEFT_SYSTEM_FIRST", 0);

@@ -3,7 +3,7 @@ use crate::fft::options::Options;
 use crate::fft::plan::Plan;
 use crate::fft::sequential::sequential;
 use clap::Parser;
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_threads::Job;
 
 fn options(words: &str) -> Options {
@@ -24,7 +24,7 @@ fn ranks_transform_as_one_does() {
     for (ranks, words) in jobs {
         let options = options(&format!("--points 1024 --seed {ranks} --verify {words}"));
         let done = Job::new(ranks)
-            .packets(|packets| Shared::run(&packets, |shared| solve(shared, &options)));
+            .packets(|packets| RegionRank::run(&packets, |shared| solve(shared, &options)));
         let first = done.into_iter().next().expect("rank 0");
         let solved = first.expect("it is right").expect("rank 0 has the outcome");
         assert!(solved.checks.is_some_and(|checks| checks.definition < 1e-6), "{words}");
@@ -38,7 +38,7 @@ fn ranks_transform_as_one_does() {
 fn a_block_travels_once_for_each_transposition() {
     let options = options("--points 256");
     let done =
-        Job::new(4).packets(|packets| Shared::run(&packets, |shared| solve(shared, &options)));
+        Job::new(4).packets(|packets| RegionRank::run(&packets, |shared| solve(shared, &options)));
     let solved = done.into_iter().next().expect("rank 0").expect("right").expect("the outcome");
     // A block of 4 x 4 points, and the header that data has.
     let block = 4 * 4 * 8 + 24;
@@ -53,7 +53,7 @@ fn a_block_travels_once_for_each_transposition() {
 fn more_ranks_than_rows_are_refused() {
     let options = options("--points 4");
     let done = Job::new(3).packets(|packets| {
-        Shared::run(&packets, |shared| match run(shared, &options) {
+        RegionRank::run(&packets, |shared| match run(shared, &options) {
             Err(error @ Error::Ranks { ranks: 3, side: 2 }) if shared.rank() == 0 => {
                 // The others wait for what rank 0 says.
                 shared.barrier()?;

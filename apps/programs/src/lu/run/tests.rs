@@ -1,7 +1,7 @@
 use super::{same, solve};
 use crate::lu::options::Options;
 use clap::Parser;
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_threads::Job;
 
 fn options(words: &str) -> Options {
@@ -20,7 +20,7 @@ fn ranks_factorise_as_one_does() {
     for (ranks, words) in jobs {
         let options = options(&format!("{words} --seed {ranks} --verify"));
         let done = Job::new(ranks)
-            .packets(|packets| Shared::run(&packets, |shared| solve(shared, &options)));
+            .packets(|packets| RegionRank::run(&packets, |shared| solve(shared, &options)));
         let first = done.into_iter().next().expect("rank 0");
         let solved = first.unwrap_or_else(|error| panic!("{ranks} ranks, {words}: {error}"));
         let solved = solved.expect("rank 0 has the outcome");

@@ -1,5 +1,5 @@
 use super::Array;
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_region::Error;
 use weft_region::coherence::Policy;
 use weft_threads::Job;
@@ -9,7 +9,7 @@ use weft_threads::Job;
 fn what_one_writes_across_regions_all_read() {
     for (ranks, keys) in [(1, 10), (3, 29), (4, 3)] {
         let done = Job::new(ranks).packets(|packets| {
-            Shared::run(&packets, |shared| {
+            RegionRank::run(&packets, |shared| {
                 let mut array = Array::new(shared, keys, 4, Policy::default())?;
                 let all: Vec<u32> = (100..100 + keys as u32).collect();
                 if shared.rank() == 0 {

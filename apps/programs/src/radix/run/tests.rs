@@ -2,7 +2,7 @@ use super::{check, solve};
 use crate::radix::options::Options;
 use crate::radix::sequential::{sequential, unsorted};
 use clap::Parser;
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_threads::Job;
 
 fn options(words: &str) -> Options {
@@ -12,8 +12,8 @@ fn options(words: &str) -> Options {
 /// Rank 0 says whether it is right.
 fn sorts(ranks: u16, words: &str) {
     let options = options(&format!("{words} --verify"));
-    let done =
-        Job::new(ranks).packets(|packets| Shared::run(&packets, |shared| solve(shared, &options)));
+    let done = Job::new(ranks)
+        .packets(|packets| RegionRank::run(&packets, |shared| solve(shared, &options)));
     let first = done.into_iter().next().expect("rank 0");
     let solved = first.unwrap_or_else(|error| panic!("{ranks} ranks, {words}: {error}"));
     assert_eq!(solved.expect("the outcome").traffic.len(), usize::from(ranks));

@@ -3,7 +3,7 @@
 
 use crate::awari::common::{bytes, make_alone, options};
 use weft_apps::awari::make;
-use weft_simulator::{Faults, Machine, Options, Preset, Report, Simulation};
+use weft_simulator::{Faults, MachineModel, Options, Preset, Report, Simulation};
 
 /// Makes databases of up to so many stones, with queues of `batch` bytes: a report, and the files.
 fn simulate(
@@ -13,7 +13,7 @@ fn simulate(
 ) -> (Report<()>, Vec<(String, Vec<u8>)>) {
     let folder = tempfile::tempdir().unwrap();
     let make_options = weft_apps::awari::MakeOptions { batch, ..options(folder.path(), stones) };
-    let mut simulated = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
+    let mut simulated = Options::with_preset(MachineModel::myrinet().unwrap(), ranks, preset);
     simulated.faults = faults;
     let report =
         Simulation::new(simulated).unwrap().run(move |weft| make(&weft, &make_options).map(|_| ()));

@@ -2,7 +2,7 @@
 //! rank's, and forces with sums over all bodies.
 
 use clap::Parser;
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_apps::barnes::{Error, Options, run};
 use weft_simulator::Simulation;
 use weft_threads::Job;
@@ -24,7 +24,7 @@ fn any_number_of_threads_gives_the_bits_of_one() {
     ] {
         let options = options(arguments);
         Job::new(ranks).packets(|packets| {
-            Shared::run(&packets, |shared| run(shared, &options)).unwrap();
+            RegionRank::run(&packets, |shared| run(shared, &options)).unwrap();
         });
     }
 }
@@ -34,7 +34,7 @@ fn simulated_ranks_give_the_bits_of_one() {
     let options = options("--bodies 200 --steps 1 --prefetch");
     let simulated = weft_simulator::Options::new(8).unwrap();
     let report = Simulation::new(simulated).unwrap().run_packets(move |packets| {
-        Shared::run(&packets, |shared| run(shared, &options))
+        RegionRank::run(&packets, |shared| run(shared, &options))
             .map_err(|error: Error| error.to_string())
     });
     assert!(report.is_success(), "{:?}", report.outcomes);

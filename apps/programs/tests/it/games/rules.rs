@@ -6,7 +6,7 @@ use weft_apps::awari::Board as Awari;
 use weft_apps::games::{ConnectFour, Othello};
 use weft_apps::puzzle::{Board, KORF};
 use weft_rules::{GameVisitor, Library, PuzzleVisitor, Source, Written};
-use weft_search::{Answer, Counted, Game, Puzzle, Search, Settings, Solved};
+use weft_search::{Counted, Game, Puzzle, Search, SearchAnswer, Settings, Solved};
 use weft_simulator::{Options, Simulation};
 
 fn library(name: &str) -> Library {
@@ -183,7 +183,7 @@ fn a_published_15_puzzle_takes_the_nodes_that_it_takes_in_rust() {
     let rust = solve(1, board.parse::<Board>().unwrap());
     for ranks in [1, 2] {
         let text = library("fifteen").puzzle(Solve { board, ranks }).unwrap();
-        let Answer::Moves(found) = &text.answer else { panic!("{text:?}") };
+        let SearchAnswer::Moves(found) = &text.answer else { panic!("{text:?}") };
         assert_eq!(found.len(), usize::from(length));
         // The last iteration ends as soon as some rank has found a solution.
         let compared = rust.iterations.len() - usize::from(ranks > 1);
@@ -206,7 +206,7 @@ fn a_late_position_of_solitaire_is_solved() {
                  # # . . . # #";
     let board = Box::leak(board.to_owned().into_boxed_str());
     let solved = library("solitaire").puzzle(Solve { board, ranks: 2 }).unwrap();
-    assert!(matches!(&solved.answer, Answer::Moves(moves) if moves.len() == 5), "{solved:?}");
+    assert!(matches!(&solved.answer, SearchAnswer::Moves(moves) if moves.len() == 5), "{solved:?}");
 }
 
 #[test]

@@ -4,12 +4,12 @@
 use clap::Parser;
 use std::time::Duration;
 use weft_apps::leq::{Options, run};
-use weft_simulator::{Faults, Machine, Preset, Rank, Report, Simulation};
+use weft_simulator::{Faults, MachineModel, Preset, Rank, Report, Simulation};
 
 fn simulate(ranks: u16, preset: Preset, faults: Faults, arguments: &str) -> Report<()> {
     let words = ["leq", "--verify"].into_iter().chain(arguments.split_whitespace());
     let program = Options::try_parse_from(words).unwrap();
-    let machine = Machine::myrinet().unwrap();
+    let machine = MachineModel::myrinet().unwrap();
     let mut options = weft_simulator::Options::with_preset(machine, ranks, preset);
     options.faults = faults;
     Simulation::new(options).unwrap().run(move |weft| run(&weft, &program))

@@ -3,15 +3,18 @@
 use crate::puzzle::sequential::deepen;
 use clap::Parser;
 use weft_apps::puzzle::{Board, Options, run};
-use weft_search::{Answer, Search, Settings, Solved};
-use weft_simulator::{Machine, Preset, Simulation};
+use weft_search::{Search, SearchAnswer, Settings, Solved};
+use weft_simulator::{MachineModel, Preset, Simulation};
 
 /// Korf's instance 55, whose shortest solution has 41 moves: the least of all.
 pub const EASY: &str = "13 8 14 3 9 1 0 7 15 5 4 10 12 2 6 11";
 
 fn solve(ranks: u16, settings: Settings, board: Board) -> Solved {
-    let options =
-        weft_simulator::Options::with_preset(Machine::myrinet().unwrap(), ranks, Preset::default());
+    let options = weft_simulator::Options::with_preset(
+        MachineModel::myrinet().unwrap(),
+        ranks,
+        Preset::default(),
+    );
     let report = Simulation::new(options).unwrap().run_joined(move |weft| {
         let search = Search::new(weft.engine(), weft.everyone(), "puzzle", settings);
         let solved = search.and_then(|mut search| search.solve(&board, |_| {}));
@@ -32,7 +35,7 @@ fn nodes_are_those_of_a_sequential_search() {
         let solved = solve(ranks, settings, EASY.parse().unwrap());
         let nodes: Vec<_> = solved.iterations.iter().map(|it| (it.bound, it.nodes)).collect();
         assert_eq!(nodes[..expected.len()], expected, "{ranks} ranks");
-        let Answer::Moves(found) = solved.answer else { panic!("{solved:?}") };
+        let SearchAnswer::Moves(found) = solved.answer else { panic!("{solved:?}") };
         assert_eq!((found.len(), nodes.len()), (moves.into(), expected.len() + 1));
     }
 }
@@ -46,7 +49,9 @@ fn a_table_saves_nodes() {
     let with_table = solved.iterations[expected.len() - 1];
     assert!(with_table.nodes < alone, "{with_table:?} instead of {alone}");
     assert!(with_table.hits > 0);
-    assert!(matches!(solved.answer, Answer::Moves(found) if found.len() == usize::from(moves)));
+    assert!(
+        matches!(solved.answer, SearchAnswer::Moves(found) if found.len() == usize::from(moves))
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! and forces with the slope of the energy.
 
 use clap::Parser;
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_apps::water::{Error, Options, run};
 use weft_simulator::Simulation;
 use weft_threads::Job;
@@ -24,7 +24,7 @@ fn any_number_of_threads_comes_to_what_one_does() {
     ] {
         let options = options(arguments);
         Job::new(ranks).packets(|packets| {
-            Shared::run(&packets, |shared| run(shared, &options)).unwrap();
+            RegionRank::run(&packets, |shared| run(shared, &options)).unwrap();
         });
     }
 }
@@ -34,7 +34,7 @@ fn simulated_ranks_come_to_what_one_does() {
     let options = options("--molecules 64 --steps 2 --prefetch");
     let simulated = weft_simulator::Options::new(8).unwrap();
     let report = Simulation::new(simulated).unwrap().run_packets(move |packets| {
-        Shared::run(&packets, |shared| run(shared, &options))
+        RegionRank::run(&packets, |shared| run(shared, &options))
             .map_err(|error: Error| error.to_string())
     });
     assert!(report.is_success(), "{:?}", report.outcomes);

@@ -219,7 +219,7 @@ fn record(row: &Row, trad: Option<&Flood>, care: &Flood, results: &mut Results) 
         results.figure(row.ids[1], Quantity::Nanoseconds(care.0));
     }
     if is_compared(row) {
-        // What never ended took at least as long as it was given.
+        // A run that never ended took at least the time that it was given.
         let given = LIMIT.as_nanos() as f64 / f64::from(EVENTS);
         let time = trad.map_or(given, |trad| trad.0);
         results.figure(row.ids[0], Quantity::Nanoseconds(time));

@@ -63,7 +63,7 @@ pub(super) fn pass_around(
             payload.read(&events);
             Ok::<_, weft_events::Error>(fragment)
         };
-        // What was received is given back when the message has been passed on.
+        // The received message is given back when it has been passed on.
         let held = if me == 0 { None } else { Some(receive()?) };
         payload.write(&events);
         events.send(next, round, &payload.bytes, Flags::ONLY)?;

@@ -17,7 +17,7 @@ use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed};
 use anyhow::{Context, Result};
 use weft_endpoint::Rank;
-use weft_simulator::{Machine, What};
+use weft_simulator::{FrameEvent, MachineModel};
 
 /// Message sizes of both tables.
 pub const SIZES: [usize; 8] = [4, 32, 64, 128, 256, 512, 1024, PACKET_BYTES];
@@ -62,7 +62,7 @@ impl Delay {
     }
 
     /// TCP's delay for the same message; see the head of this file.
-    fn tcp(&self, machine: &Machine, bytes: usize) -> f64 {
+    fn tcp(&self, machine: &MachineModel, bytes: usize) -> f64 {
         let copy = machine.host.copy_ns_per_byte * (bytes - SIZES[0]) as f64 / 1e3;
         let checksum = copy / 2.0;
         self.part(Part::Transmission) + TCP_US + 2.0 * (copy + checksum)
@@ -100,7 +100,7 @@ pub fn one_way(testbed: &Testbed, bytes: usize) -> Result<(f64, f64)> {
     let (round_trips, last) = ran.values[0];
     let is_data = |tag: weft_simulator::Tag| tag.is_data();
     let mut sent = events[0].iter().filter(|event| {
-        event.what == What::Transmitted
+        event.what == FrameEvent::Transmitted
             && event.frame.is_some_and(|(_, header)| is_data(header.tag))
     });
     let sent = sent.next_back().context("a packet was transmitted")?.time;

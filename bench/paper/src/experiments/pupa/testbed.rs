@@ -8,7 +8,9 @@ use std::rc::Rc;
 use std::time::Duration;
 use weft_endpoint::Packets;
 use weft_protocol::{Pupa, SendBuffers};
-use weft_simulator::{Faults, Happened, Machine, Options, Preset, Settings, Shape, Simulation};
+use weft_simulator::{
+    Faults, Happened, MachineModel, Options, Preset, Settings, Shape, Simulation,
+};
 
 /// The machine's name.
 pub const MACHINE: &str = "fast-ethernet";
@@ -117,7 +119,7 @@ pub struct Testbed {
     /// PCs.
     pub ranks: u16,
     /// Costs of everything.
-    pub machine: Machine,
+    pub machine: MachineModel,
     /// And the library.
     pub library: Library,
     /// Water marks, buffers.
@@ -137,7 +139,7 @@ impl Testbed {
     /// # Errors
     /// The machine's description is none.
     pub fn new(ranks: u16) -> Result<Self> {
-        let machine = Machine::named(MACHINE)?;
+        let machine = MachineModel::named(MACHINE)?;
         let entries = (4064 / (HEADER_BYTES + PRIMARY_BYTES)) as u16;
         let defaults = Pupa::new(ranks, machine.pools.ni_send_buffers);
         let pupa = Pupa { primary_sends: entries, primary_buffers: entries, ..defaults };
@@ -148,7 +150,7 @@ impl Testbed {
     /// Sets the time of `part` to zero.
     #[must_use]
     pub fn without(mut self, part: Part) -> Self {
-        let Machine { host, ni, link, bus, .. } = &mut self.machine;
+        let MachineModel { host, ni, link, bus, .. } = &mut self.machine;
         match part {
             Part::Protocol => {
                 ni.send_ns -= 19_899;

@@ -58,7 +58,7 @@ fn send_blocks(packets: &Packets, meet: &Barrier, source: &[u8]) -> Result<()> {
     for _ in 0..=TURNS {
         meet.wait();
         source.chunks(buffer.len()).try_for_each(|piece| send(packets, piece))?;
-        // What waits for credits leaves only while its rank looks for them.
+        // Packets that wait for credits leave only while their rank polls.
         packets.flush()?;
         meet.wait();
         let mut left = BLOCK;

@@ -1,5 +1,5 @@
 use super::*;
-use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
+use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Two frames as they are on the wire, in one datagram to port 7.
@@ -10,7 +10,7 @@ fn datagram() -> (Vec<u8>, Vec<Vec<u8>>) {
         .map(|number| {
             let mut frame = vec![0; envelope::SIZE + envelope::packet_bytes(24)];
             envelope::put(&mut frame[envelope::SIZE..], &header, &[number; 24]);
-            seals.sealer(Rank(1)).seal(Kind::PACKETS, &mut frame);
+            seals.sealer(Rank(1)).seal(FrameKind::PACKETS, &mut frame);
             frame
         })
         .collect();

@@ -1,5 +1,5 @@
 use super::*;
-use weft_link_sim::Machine;
+use weft_link_sim::MachineModel;
 
 const COSTS: Costs = Costs {
     allocate: 12.4,
@@ -18,7 +18,7 @@ const COSTS: Costs = Costs {
 fn the_simulator_reads_what_was_measured() {
     let text = describe("here", &COSTS, &Settings::new(2));
     assert!(text.starts_with("# The machine 'here': "));
-    let Machine { host, ni, bus, link, pools, .. } = Machine::parse(&text).unwrap();
+    let MachineModel { host, ni, bus, link, pools, .. } = MachineModel::parse(&text).unwrap();
     assert_eq!((host.allocate_ns, host.launch_ns, host.process_ns), (12, 32, 55));
     assert_eq!((host.launch_ns_per_byte, host.copy_ns_per_byte), (0.0312, 0.05));
     assert_eq!(host.poll_ns, 1, "time must pass");

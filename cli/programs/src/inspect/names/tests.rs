@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{in_words, name};
 use tempfile::TempDir;
-use weft_launch::stack::{StackError, Taken, take};
+use weft_launch::stack::{StackError, TakenStacks, take};
 
 /// Longest wait for a stack that has to come.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -60,7 +60,7 @@ impl Running {
     }
 
     /// Its stack, however long the thread waits for a core on which to stop.
-    fn taken(&self) -> Taken {
+    fn taken(&self) -> TakenStacks {
         let until = Instant::now() + PATIENCE;
         loop {
             let taken = take(&[self.0.id()]);

@@ -88,7 +88,7 @@ impl Rates {
         let time = (now.seconds - before.seconds).max(1e-3);
         let rate = |rank: &RankNow| {
             let was = before.ranks.iter().find(|was| was.rank == rank.rank);
-            // What was not counted before is no change.
+            // A counter that is new is no change.
             let was = was.filter(|was| was.counts.is_some()).unwrap_or(rank);
             let (counts, before) =
                 (rank.counts.unwrap_or_default(), was.counts.unwrap_or_default());

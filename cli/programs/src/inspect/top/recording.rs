@@ -35,7 +35,7 @@ pub(super) fn print(job: u32, seen: &Snapshot, file: &Path, time: Duration) -> R
     let shows = stderr().is_terminal();
     let progress = |done: Duration| {
         if shows {
-            // Who cannot see it misses nothing.
+            // A user that cannot see it misses nothing.
             let _ = write!(stderr(), "\r{}", how_far(file, done, time));
         }
     };

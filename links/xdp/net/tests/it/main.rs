@@ -13,10 +13,10 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::SendFlags;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
-use weft_datagram::channel::{Received, send};
+use weft_datagram::channel::{ReceivedDatagram, send};
 use weft_netns::{Cluster, Host, INTERFACE, Options, available};
 use weft_xdp::request::{FromNet, ToNet, receive};
-use weft_xdp::{Bound, Greeter, MOST_MTU, Request, XdpSizes};
+use weft_xdp::{Bound, Greeter, MOST_MTU, SocketRequest, XdpSizes};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_weft-net");
 /// Number of the loopback interface, in every namespace.
@@ -42,13 +42,13 @@ impl Net {
     /// The answer to these bytes, and the descriptors that come with it.
     fn ask(&self, bytes: &[u8]) -> io::Result<(FromNet, Vec<OwnedFd>)> {
         send(&self.socket, bytes, &[], SendFlags::empty())?;
-        let Received { bytes: answer, descriptors } = receive(&self.socket)?;
+        let ReceivedDatagram { bytes: answer, descriptors } = receive(&self.socket)?;
         Ok((FromNet::parse(&answer).unwrap(), descriptors))
     }
 }
 
-fn request(interface: u32) -> Request {
-    Request {
+fn request(interface: u32) -> SocketRequest {
+    SocketRequest {
         interface,
         job: 7,
         ranks: vec![0, 1],
@@ -129,7 +129,7 @@ fn groups_are_held_without_a_capability_until_nobody_has_the_socket() {
     fcntl_setfd(&to, FdFlags::empty()).unwrap();
     let mut net = Net::start(host);
     drop(to);
-    let wish = Request { copied: true, ..request(interface_of(host)) };
+    let wish = SocketRequest { copied: true, ..request(interface_of(host)) };
     let (answer, first) = net.ask(&ToNet::Take(wish).emit()).unwrap();
     assert!(matches!(answer, FromNet::Taken { copied: true, .. }), "{answer:?}");
     let sockets = receive(&net.socket).unwrap().descriptors;
@@ -156,7 +156,7 @@ fn what_cannot_be_had_is_said_and_nothing_is_handed_over() {
     }
     let jumbo = Cluster::new(2, Options { mtu: 9000, ..Options::default() }).unwrap();
     let host = jumbo.host(0);
-    let take = |change: fn(&mut Request)| {
+    let take = |change: fn(&mut SocketRequest)| {
         let mut wish = request(interface_of(host));
         change(&mut wish);
         ToNet::Take(wish).emit()

@@ -41,8 +41,9 @@ impl Game for Two {
 #[test]
 fn items_come_out_as_they_went_in_one_behind_the_other() {
     let (rank, record) = (Rank(3), RecordId { slot: 0x0102, turn: 0x0304_0506 });
-    let (asker, window) = (Asker { rank, record, index: 250 }, Window { alpha: -301, beta: 301 });
-    let request = Request { position: Two([8, 9]), depth: 513, window, asker };
+    let (requester, window) =
+        (Requester { rank, record, index: 250 }, Window { alpha: -301, beta: 301 });
+    let request = Request { position: Two([8, 9]), depth: 513, window, requester };
     let answer = Answer { record, index: 7, value: Some(-300), is_cut: false, nodes: 0x0a0b_0c0d };
     let items = [
         Item::Request(request),

@@ -6,7 +6,7 @@ use super::*;
 impl<G: Game> Member<'_, G> {
     pub(super) fn handle(&mut self, mut message: Message) -> Result<()> {
         let from = message.source();
-        if message.len() > Asked::<G>::message_bytes(request_bytes::<G>()) {
+        if message.len() > RequestTable::<G>::message_bytes(request_bytes::<G>()) {
             return Err(Error::Format { from, what: "is longer than any" });
         }
         if message.at_hand().len() < message.len() {
@@ -68,14 +68,14 @@ impl<G: Game> Member<'_, G> {
     }
 
     fn was_asked(&mut self, from: Rank, request: Request<G>) -> Result<()> {
-        let asked = self.asked.was_asked(from.index());
-        asked.map_err(|TooMany| Error::Format {
+        let requests = self.requests.was_asked(from.index());
+        requests.map_err(|TooMany| Error::Format {
             from,
             what: "has more requests than there may be",
         })?;
         match self.is_closed {
-            true => self.answers.push((request.asker, None, 0)),
-            false => self.asked.push(request),
+            true => self.answers.push((request.requester, None, 0)),
+            false => self.requests.push(request),
         }
         Ok(())
     }
@@ -83,14 +83,15 @@ impl<G: Game> Member<'_, G> {
     fn was_answered(&mut self, from: Rank, answer: Answer) -> Result<()> {
         let unasked = Error::Format { from, what: "answers what it was not asked" };
         let Answer { record: id, index, value, is_cut, nodes } = answer;
-        if self.asked.was_answered(from.index()).is_err() {
+        if self.requests.was_answered(from.index()).is_err() {
             return Err(unasked);
         }
         let was_there = self.records.was_there(id);
         match (self.records.get(id), value) {
             (Some(record), _) if !record.awaits(index.into(), from) => Err(unasked),
             (Some(_), Some(value)) => self.learn(id, index.into(), (value, is_cut), nodes.into()),
-            // Who knows already that the search ends has cut what another one still waits for.
+            // A rank that knows already that the search ends has cut requests that others still
+            // wait for.
             (Some(_), None) => Ok(()),
             (None, _) if was_there => Ok(()),
             (None, _) => Err(unasked),

@@ -6,14 +6,14 @@ use std::iter::repeat;
 impl<G: Game> Member<'_, G> {
     /// Takes up a request: it is answered, searched alone, or becomes a record.
     pub(super) fn take(&mut self, request: &Request<G>) -> Result<()> {
-        let Request { position, window, asker, .. } = *request;
+        let Request { position, window, requester, .. } = *request;
         let depth = request.depth.min(position.longest());
-        if depth <= self.grain || self.asked.is_high() || self.records.is_full() {
+        if depth <= self.grain || self.requests.is_high() || self.records.is_full() {
             let before = self.worked.nodes;
             let (values, worked) = (&*self.values, &mut self.worked);
             match self.alone.begin(&position, depth, window, values, worked) {
-                Some(found) => self.answers.push((asker, Some(found), 0)),
-                None => self.current = Some((asker, before)),
+                Some(found) => self.answers.push((requester, Some(found), 0)),
+                None => self.current = Some((requester, before)),
             }
             return Ok(());
         }
@@ -24,15 +24,15 @@ impl<G: Game> Member<'_, G> {
         {
             self.worked.hits += 1;
             let found = Found { value, best: known.best, is_cut: known.is_cut };
-            self.answers.push((asker, Some(found), 0));
+            self.answers.push((requester, Some(found), 0));
             return Ok(());
         }
         // Rank 0 is told the best move as well, which is one beyond its own window.
-        if asker.record.slot != ROOT
+        if requester.record.slot != ROOT
             && let Some(record) = self.records.covering(hash, depth, window)
         {
             self.worked.hits += 1;
-            record.askers.push(asker);
+            record.requesters.push(requester);
             return Ok(());
         }
         let mut moves = Vec::new();
@@ -40,7 +40,7 @@ impl<G: Game> Member<'_, G> {
         if moves.is_empty() {
             let found = Found::leaf(&position, false);
             self.worked.leaves += 1;
-            self.answers.push((asker, Some(found), 0));
+            self.answers.push((requester, Some(found), 0));
             return Ok(());
         }
         self.worked.nodes += moves.len() as u64;
@@ -49,7 +49,7 @@ impl<G: Game> Member<'_, G> {
             Some(known) if known.upper < window.beta => false,
             _ => position.value() >= window.beta,
         };
-        let mut record = Record::new(hash, depth, window, asker, moves);
+        let mut record = Record::new(hash, depth, window, requester, moves);
         record.is_wide = window.is_null() && !is_likely;
         let id = self.records.insert(record);
         self.request_below(id)
@@ -57,16 +57,16 @@ impl<G: Game> Member<'_, G> {
 
     /// Goes on with what is being searched alone.
     pub(super) fn advance(&mut self, nodes: u64) {
-        let Some((asker, before)) = self.current else { return };
+        let Some((requester, before)) = self.current else { return };
         if let Some(found) = self.alone.advance(nodes, self.values, &mut self.worked) {
-            self.answers.push((asker, Some(found), self.worked.nodes - before));
+            self.answers.push((requester, Some(found), self.worked.nodes - before));
             self.current = None;
         }
     }
 
     /// Requests the positions below a record, as many as may be searched beside each other.
     fn request_below(&mut self, id: RecordId) -> Result<()> {
-        let (own, is_high) = (self.packets.rank(), self.asked.is_high());
+        let (own, is_high) = (self.packets.rank(), self.requests.is_high());
         let Some(record) = self.records.get(id) else { return Ok(()) };
         let (first, all) = (record.next, record.moves.len());
         let until = match record.pending {
@@ -82,16 +82,16 @@ impl<G: Game> Member<'_, G> {
             let Some(record) = self.records.get(id) else { break };
             let position = record.moves[index].child;
             let owner = owner(position.hash(), self.packets.size());
-            let is_away = owner != own.index() && self.asked.ask(owner);
+            let is_away = owner != own.index() && self.requests.ask(owner);
             let rank = if is_away { Rank(owner as u16) } else { own };
             record.ask(index, rank);
-            let asker = Asker { rank: own, record: id, index: index as u8 };
-            let request = Request { position, depth, window, asker };
+            let requester = Requester { rank: own, record: id, index: index as u8 };
+            let request = Request { position, depth, window, requester };
             if is_away {
                 self.requests_sent += 1;
                 self.post(owner, &Item::Request(request))?;
             } else {
-                self.asked.push(request);
+                self.requests.push(request);
             }
         }
         Ok(())
@@ -100,13 +100,14 @@ impl<G: Game> Member<'_, G> {
     /// Gives all answers and follows all cuts, and what comes of them.
     pub(super) fn settle(&mut self) -> Result<()> {
         loop {
-            if let Some((asker, found, nodes)) = self.answers.pop() {
-                self.answer(&asker, found, nodes)?;
+            if let Some((requester, found, nodes)) = self.answers.pop() {
+                self.answer(&requester, found, nodes)?;
             } else if !self.cuts.is_empty() {
                 let mut cuts = std::mem::take(&mut self.cuts);
                 cuts.sort_unstable();
-                let is_cut =
-                    |asker: &Asker| cuts.binary_search(&(asker.rank, asker.record)).is_ok();
+                let is_cut = |requester: &Requester| {
+                    cuts.binary_search(&(requester.rank, requester.record)).is_ok()
+                };
                 self.drop_requests(is_cut)?;
             } else {
                 return Ok(());
@@ -114,10 +115,10 @@ impl<G: Game> Member<'_, G> {
         }
     }
 
-    fn answer(&mut self, asker: &Asker, found: Option<Found>, nodes: u64) -> Result<()> {
-        let Asker { rank, record, index } = *asker;
+    fn answer(&mut self, requester: &Requester, found: Option<Found>, nodes: u64) -> Result<()> {
+        let Requester { rank, record, index } = *requester;
         if rank != self.packets.rank() {
-            self.asked.answer(rank.index());
+            self.requests.answer(rank.index());
             let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
             let value = found.map(|found| found.value);
             let is_cut = found.is_some_and(|found| found.is_cut);
@@ -151,8 +152,8 @@ impl<G: Game> Member<'_, G> {
         let Record { hash, depth, window, .. } = record;
         self.values.note(hash, depth, window, found);
         // What was made counts for the first of them.
-        let askers = record.askers.iter().zip([record.nodes].into_iter().chain(repeat(0)));
-        self.answers.extend(askers.map(|(asker, nodes)| (*asker, Some(found), nodes)));
+        let requesters = record.requesters.iter().zip([record.nodes].into_iter().chain(repeat(0)));
+        self.answers.extend(requesters.map(|(requester, nodes)| (*requester, Some(found), nodes)));
         self.cut_below(id, &record)
     }
 
@@ -167,23 +168,23 @@ impl<G: Game> Member<'_, G> {
         Ok(())
     }
 
-    /// Drops what such askers have requested, and all below it.
-    fn drop_requests(&mut self, is_such: impl Fn(&Asker) -> bool) -> Result<()> {
+    /// Drops what such requesters have requested, and all below it.
+    fn drop_requests(&mut self, is_such: impl Fn(&Requester) -> bool) -> Result<()> {
         let mut dropped = Vec::new();
-        self.asked.take_out(|one| is_such(&one.asker), |one| dropped.push(one.asker));
-        if let Some((asker, _)) = self.current.take_if(|(asker, _)| is_such(asker)) {
+        self.requests.take_out(|one| is_such(&one.requester), |one| dropped.push(one.requester));
+        if let Some((requester, _)) = self.current.take_if(|(requester, _)| is_such(requester)) {
             self.alone.stop();
-            dropped.push(asker);
+            dropped.push(requester);
         }
-        let (askers, unwanted) = self.records.drop_askers(&is_such);
-        dropped.extend(askers);
+        let (requesters, unwanted) = self.records.drop_requesters(&is_such);
+        dropped.extend(requesters);
         for id in unwanted {
             let Some(record) = self.records.remove(id) else { continue };
             if !self.is_closed {
                 self.cut_below(id, &record)?;
             }
         }
-        self.answers.extend(dropped.into_iter().map(|asker| (asker, None, 0)));
+        self.answers.extend(dropped.into_iter().map(|requester| (requester, None, 0)));
         Ok(())
     }
 

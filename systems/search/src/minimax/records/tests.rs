@@ -3,9 +3,9 @@
 use super::*;
 
 fn record(beta: i16, moves: u8) -> Record<()> {
-    let asker = Asker { rank: Rank(2), record: RecordId { slot: 1, turn: 1 }, index: 0 };
+    let requester = Requester { rank: Rank(2), record: RecordId { slot: 1, turn: 1 }, index: 0 };
     let moves = (0..moves).map(|by| Move { by, value: 0, child: () }).collect();
-    Record::new(1, 4, Window { alpha: -10, beta }, asker, moves)
+    Record::new(1, 4, Window { alpha: -10, beta }, requester, moves)
 }
 
 #[test]
@@ -59,21 +59,27 @@ fn a_place_that_is_used_again_is_another_record() {
 }
 
 #[test]
-fn a_position_in_progress_is_searched_for_several_askers() {
-    let asker = |rank| Asker { rank: Rank(rank), ..record(10, 1).askers[0] };
+fn a_position_in_progress_is_searched_for_several_requesters() {
+    let requester = |rank| Requester { rank: Rank(rank), ..record(10, 1).requesters[0] };
     let mut records = Records::new(4);
     let first = records.insert(record(10, 1));
     let inside = Window { alpha: -10, beta: 5 };
-    records.covering(1, 4, inside).expect("it answers that, too").askers.push(asker(3));
+    records.covering(1, 4, inside).expect("it answers that, too").requesters.push(requester(3));
     assert!(records.covering(1, 4, Window { alpha: -11, beta: 5 }).is_none());
     assert!(records.covering(1, 4, Window { alpha: 0, beta: 11 }).is_none());
     assert!(records.covering(1, 3, inside).is_none() && records.covering(2, 4, inside).is_none());
     // Another window, another record, which is the one that is found from here on.
     let second = records.insert(record(20, 1));
-    records.covering(1, 4, inside).expect("the latest").askers.push(asker(4));
+    records.covering(1, 4, inside).expect("the latest").requesters.push(requester(4));
     // It stays for as long as somebody waits for it.
-    assert_eq!(records.drop_askers(|asker| asker.rank == 2), (vec![asker(2); 2], vec![]));
-    assert_eq!(records.drop_askers(|asker| asker.rank == 4), (vec![asker(4)], vec![second]));
+    assert_eq!(
+        records.drop_requesters(|requester| requester.rank == 2),
+        (vec![requester(2); 2], vec![])
+    );
+    assert_eq!(
+        records.drop_requesters(|requester| requester.rank == 4),
+        (vec![requester(4)], vec![second])
+    );
     assert!(records.remove(second).is_some() && records.covering(1, 4, inside).is_none());
-    assert_eq!(records.get(first).expect("rank 3 waits").askers, [asker(3)]);
+    assert_eq!(records.get(first).expect("rank 3 waits").requesters, [requester(3)]);
 }

@@ -3,9 +3,9 @@
 use super::*;
 use crate::Address;
 
-fn pattern(source: Option<u16>, tag: u64, ignore: u64) -> Pattern {
+fn pattern(source: Option<u16>, tag: u64, ignore: u64) -> ReceivePattern {
     let source = source.map(|rank| Address { rank: Rank(rank), endpoint: 0 });
-    Pattern { source, tag, ignore }
+    ReceivePattern { source, tag, ignore }
 }
 
 #[test]

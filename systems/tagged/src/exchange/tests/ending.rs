@@ -9,7 +9,7 @@ const WAYS: [(usize, bool); 5] =
 /// Sends of every way to rank 1, which go on or have ended; how many there are.
 fn send_all(world: &mut World) -> usize {
     for (number, (length, wants_done)) in WAYS.into_iter().enumerate() {
-        let message = Outgoing { wants_done, ..to(1, 5) };
+        let message = SendParameters { wants_done, ..to(1, 5) };
         while !world.send(0, &message, number, &pattern_of(length)) {
             world.settle();
         }
@@ -45,7 +45,7 @@ fn what_was_claimed_ends_with_its_endpoint() {
     let mut world = World::pair();
     assert!(world.send(0, &to(1, 5), 0, &pattern_of(200_000)));
     world.settle();
-    assert!(world.ranks[1].claim(0, Kind::Tagged, &from(0, 5), 7).is_some());
+    assert!(world.ranks[1].claim(0, Tagging::Tagged, &from(0, 5), 7).is_some());
     world.ranks[1].close(0);
     world.settle();
     assert_eq!(world.sent, [0]);

@@ -18,8 +18,9 @@ impl World {
         let carries = net.carries;
         for packet in net.on_their_way(from, at) {
             let parsed = parse(source, packet);
-            let Some(Packet::Part { offset, bytes, .. } | Packet::More { offset, bytes, .. }) =
-                parsed
+            let Some(
+                TaggedPacket::Part { offset, bytes, .. } | TaggedPacket::More { offset, bytes, .. },
+            ) = parsed
             else {
                 continue;
             };
@@ -195,7 +196,7 @@ fn a_part_that_is_not_the_next_one_is_refused() {
     assert!(world.arrive(0, 1) && world.transmit(1));
     let (own, _) = world.ranks[1].arrivals.receives.all.iter().next().unwrap();
     for offset in [1, 16, 200_000, u64::MAX] {
-        let head = Packet::Part { own: own.data().as_ffi(), offset, bytes: &[] }.head();
+        let head = TaggedPacket::Part { own: own.data().as_ffi(), offset, bytes: &[] }.head();
         let part = [head.bytes(), &[1; 10]].concat();
         assert!(world.give(1, Rank(0), &part).is_err(), "{offset}");
     }

@@ -100,7 +100,7 @@ fn of_several_each_ends_when_it_has_come() {
 fn who_wants_to_know_hears_when_all_is_there() {
     let mut world = carrying();
     world.receive(1, from(0, 5), 1, 200_000);
-    let message = Outgoing { wants_done: true, ..to(1, 5) };
+    let message = SendParameters { wants_done: true, ..to(1, 5) };
     assert!(world.send(0, &message, 0, &pattern_of(200_000)));
     world.settle();
     assert!(world.land());

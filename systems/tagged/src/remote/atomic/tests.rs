@@ -3,11 +3,17 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use Operation::*;
+use AtomicOperation::*;
 
 /// Does `operation` to one element of type `T`.
-fn on<T: Number>(element: Element, operation: Operation, stored: T, operand: T, compared: T) -> T {
-    let atomic = Atomic { operation, element };
+fn on<T: Number>(
+    element: Element,
+    operation: AtomicOperation,
+    stored: T,
+    operand: T,
+    compared: T,
+) -> T {
+    let atomic = AtomicAccess { operation, element };
     assert!(atomic.is_valid(true), "{atomic:?}");
     let size = size_of::<T>();
     assert_eq!(size, element.size());
@@ -29,7 +35,7 @@ fn integers_do_what_c_does() {
     let on = |operation, stored, operand, compared| {
         on::<i32>(Element::I32, operation, stored, operand, compared)
     };
-    let binary: [(Operation, Binary); 12] = [
+    let binary: [(AtomicOperation, Binary); 12] = [
         (Min, |a, b| a.min(b)),
         (Max, |a, b| a.max(b)),
         (Sum, i32::wrapping_add),
@@ -43,7 +49,7 @@ fn integers_do_what_c_does() {
         (Read, |a, _| a),
         (Write, |_, b| b),
     ];
-    let compares: [(Operation, Takes); 6] = [
+    let compares: [(AtomicOperation, Takes); 6] = [
         (Swap, i32::eq),
         (SwapNotEqual, i32::ne),
         (SwapLessOrEqual, i32::le),
@@ -95,15 +101,15 @@ fn complex_numbers_have_no_order() {
     );
     assert!(truth == Complex(1.0, 0.0));
     for operation in [Min, Max, SwapLess, BitOr, SwapMasked] {
-        assert!(!Atomic { operation, element: Element::ComplexF32 }.is_valid(true));
+        assert!(!AtomicAccess { operation, element: Element::ComplexF32 }.is_valid(true));
     }
-    assert!(!Atomic { operation: BitXor, element: Element::F64 }.is_valid(true));
+    assert!(!AtomicAccess { operation: BitXor, element: Element::F64 }.is_valid(true));
 }
 
 #[test]
 fn who_reads_or_compares_fetches() {
-    for operation in Operation::ALL {
-        let atomic = Atomic { operation, element: Element::U64 };
+    for operation in AtomicOperation::ALL {
+        let atomic = AtomicAccess { operation, element: Element::U64 };
         assert!(atomic.is_valid(true));
         assert_eq!(atomic.is_valid(false), operation != Read && !operation.compares());
     }
@@ -111,15 +117,15 @@ fn who_reads_or_compares_fetches() {
 
 #[test]
 fn numbers_are_those_of_libfabric() {
-    for (number, operation) in Operation::ALL.into_iter().enumerate() {
+    for (number, operation) in AtomicOperation::ALL.into_iter().enumerate() {
         assert_eq!(operation as usize, number);
-        assert_eq!(Operation::of_number(number as u8), Some(operation));
+        assert_eq!(AtomicOperation::of_number(number as u8), Some(operation));
     }
     for (number, element) in Element::ALL.into_iter().enumerate() {
         assert_eq!(element as usize, number);
         assert_eq!(Element::of_number(number as u8), Some(element));
     }
-    assert_eq!((Operation::of_number(19), Element::of_number(12)), (None, None));
+    assert_eq!((AtomicOperation::of_number(19), Element::of_number(12)), (None, None));
 }
 
 #[test]
@@ -127,7 +133,7 @@ fn each_element_has_its_own_operands() {
     let mut stored: Vec<u8> = [1_u16, 2, 3].iter().flat_map(|it| it.to_ne_bytes()).collect();
     let operands: Vec<u8> =
         [10_u16, 20, 30, 1, 9, 3].iter().flat_map(|it| it.to_ne_bytes()).collect();
-    Atomic { operation: Swap, element: Element::U16 }.apply(&mut stored, &operands);
+    AtomicAccess { operation: Swap, element: Element::U16 }.apply(&mut stored, &operands);
     let now: Vec<u16> =
         stored.chunks(2).map(|it| u16::from_ne_bytes(it.try_into().unwrap())).collect();
     assert_eq!(now, [10, 2, 30]);

@@ -4,58 +4,62 @@
 
 use super::*;
 
-fn span(length: u64) -> Span {
-    Span { to: 3, from: 4, key: 0x1122_3344_5566_7788, offset: 100, end: 100 + length }
+fn span(length: u64) -> AccessSpan {
+    AccessSpan { to: 3, from: 4, key: 0x1122_3344_5566_7788, offset: 100, end: 100 + length }
 }
 
-fn all(bytes: &[u8]) -> Vec<Packet<'_>> {
+fn all(bytes: &[u8]) -> Vec<RemotePacket<'_>> {
     let length = bytes.len() as u64;
-    let atomic = |operation| Atomic { operation, element: Element::U16 };
+    let atomic = |operation| AtomicAccess { operation, element: Element::U16 };
     let half = span(length / 2);
     vec![
-        Packet::Write { span: span(length), number: 77, data: None, bytes },
-        Packet::Write { span: span(length + 1000), number: 77, data: Some(5), bytes },
-        Packet::Offer {
+        RemotePacket::Write { span: span(length), number: 77, data: None, bytes },
+        RemotePacket::Write { span: span(length + 1000), number: 77, data: Some(5), bytes },
+        RemotePacket::Offer {
             span: span(1),
             number: 77,
             lies_at: NonZero::new(u64::MAX - 1).unwrap(),
             data: None,
         },
-        Packet::Offer {
+        RemotePacket::Offer {
             span: span(u64::MAX - 100),
             number: 77,
             lies_at: NonZero::new(u64::MAX - OFFERED).unwrap(),
             data: Some(5),
         },
-        Packet::Read { span: span(0), number: u64::MAX, fetches: false },
-        Packet::Read { span: Span { end: u64::MAX, ..span(0) }, number: 1, fetches: true },
-        Packet::Atomic {
+        RemotePacket::Read { span: span(0), number: u64::MAX, fetches: false },
+        RemotePacket::Read {
+            span: AccessSpan { end: u64::MAX, ..span(0) },
+            number: 1,
+            fetches: true,
+        },
+        RemotePacket::Atomic {
             span: span(length),
             number: 7,
-            atomic: atomic(Operation::Sum),
+            atomic: atomic(AtomicOperation::Sum),
             fetches: false,
             operands: bytes,
         },
-        Packet::Atomic {
+        RemotePacket::Atomic {
             span: half,
             number: 7,
-            atomic: atomic(Operation::Swap),
+            atomic: atomic(AtomicOperation::Swap),
             fetches: true,
             operands: bytes,
         },
-        Packet::Part { number: 77, bytes },
-        Packet::Ended { number: 77, outcome: Ok(()) },
-        Packet::Ended { number: 77, outcome: Err(Refused::NoRegion) },
-        Packet::Ended { number: 77, outcome: Err(Refused::NoRight) },
-        Packet::Ended { number: 77, outcome: Err(Refused::Beyond) },
-        Packet::Ended { number: 77, outcome: Err(Refused::Unfetchable) },
-        Packet::Fetched { number: 77, all: true },
-        Packet::Fetched { number: 77, all: false },
-        Packet::Address { number: 77, lies_at: NonZero::<u64>::MAX },
+        RemotePacket::Part { number: 77, bytes },
+        RemotePacket::Ended { number: 77, outcome: Ok(()) },
+        RemotePacket::Ended { number: 77, outcome: Err(AccessRefused::NoRegion) },
+        RemotePacket::Ended { number: 77, outcome: Err(AccessRefused::NoRight) },
+        RemotePacket::Ended { number: 77, outcome: Err(AccessRefused::Beyond) },
+        RemotePacket::Ended { number: 77, outcome: Err(AccessRefused::Unfetchable) },
+        RemotePacket::Fetched { number: 77, all: true },
+        RemotePacket::Fetched { number: 77, all: false },
+        RemotePacket::Address { number: 77, lies_at: NonZero::<u64>::MAX },
     ]
 }
 
-fn packet(parsed: &Packet<'_>) -> Vec<u8> {
+fn packet(parsed: &RemotePacket<'_>) -> Vec<u8> {
     [parsed.head().bytes(), parsed.bytes()].concat()
 }
 
@@ -64,13 +68,15 @@ fn packets_come_back_as_they_were() {
     for parsed in all(b"some words") {
         let parsed = match parsed {
             // Half of the operands are what is compared with: two elements and two elements.
-            Packet::Atomic { span, number, atomic, fetches: true, .. } => Packet::Atomic {
-                span: Span { end: span.offset + 4, ..span },
-                number,
-                atomic,
-                fetches: true,
-                operands: b"12345678",
-            },
+            RemotePacket::Atomic { span, number, atomic, fetches: true, .. } => {
+                RemotePacket::Atomic {
+                    span: AccessSpan { end: span.offset + 4, ..span },
+                    number,
+                    atomic,
+                    fetches: true,
+                    operands: b"12345678",
+                }
+            }
             other => other,
         };
         assert_eq!(parse(&packet(&parsed)), Some(parsed));
@@ -102,10 +108,10 @@ fn what_is_cut_off_or_has_no_meaning_is_no_packet() {
 
 #[test]
 fn what_does_not_fit_together_is_no_packet() {
-    let sum = Atomic { operation: Operation::Sum, element: Element::U64 };
-    let swap = Atomic { operation: Operation::Swap, ..sum };
-    let bits = Atomic { operation: Operation::BitOr, element: Element::F32 };
-    let of = |span, atomic, fetches, operands| Packet::Atomic {
+    let sum = AtomicAccess { operation: AtomicOperation::Sum, element: Element::U64 };
+    let swap = AtomicAccess { operation: AtomicOperation::Swap, ..sum };
+    let bits = AtomicAccess { operation: AtomicOperation::BitOr, element: Element::F32 };
+    let of = |span, atomic, fetches, operands| RemotePacket::Atomic {
         span,
         number: 1,
         atomic,
@@ -113,16 +119,16 @@ fn what_does_not_fit_together_is_no_packet() {
         operands,
     };
     let wrong = [
-        Packet::Write { span: span(3), number: 1, data: None, bytes: b"four" },
-        Packet::Write { span: span(3), number: 1, data: None, bytes: b"" },
-        Packet::Offer { span: span(0), number: 1, lies_at: NonZero::<u64>::MIN, data: None },
-        Packet::Offer { span: span(2), number: 1, lies_at: NonZero::<u64>::MAX, data: None },
-        Packet::Read { span: Span { end: 99, ..span(0) }, number: 1, fetches: false },
+        RemotePacket::Write { span: span(3), number: 1, data: None, bytes: b"four" },
+        RemotePacket::Write { span: span(3), number: 1, data: None, bytes: b"" },
+        RemotePacket::Offer { span: span(0), number: 1, lies_at: NonZero::<u64>::MIN, data: None },
+        RemotePacket::Offer { span: span(2), number: 1, lies_at: NonZero::<u64>::MAX, data: None },
+        RemotePacket::Read { span: AccessSpan { end: 99, ..span(0) }, number: 1, fetches: false },
         of(span(8), sum, false, b"1234567".as_slice()),
         of(span(7), sum, false, b"1234567".as_slice()),
         of(span(8), swap, true, b"12345678".as_slice()),
         of(span(4), bits, false, b"1234".as_slice()),
-        of(span(8), Atomic { operation: Operation::Read, ..sum }, false, &[]),
+        of(span(8), AtomicAccess { operation: AtomicOperation::Read, ..sum }, false, &[]),
         of(span(u64::MAX - 100), swap, true, &[]),
     ];
     for parsed in wrong {

@@ -1,9 +1,9 @@
 //! Memory of messages and operations: what bytes there are follows from what their envelope says.
 
-use weft_collective::Memory;
+use weft_collective::OperationMemory;
 use weft_collective::schedule::Area;
 use weft_endpoint::Rank;
-use weft_tagged::{Sink, Source};
+use weft_tagged::{SendSource, Sink};
 
 /// A message to send.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ fn byte(data: u64, at: u64) -> u8 {
     (data >> (at % 5 * 8)) as u8 ^ (at * 7 + at / 256) as u8
 }
 
-impl Source for Message {
+impl SendSource for Message {
     fn length(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -98,7 +98,7 @@ impl Numbers {
     }
 }
 
-impl Memory for Numbers {
+impl OperationMemory for Numbers {
     fn read(&self, _: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         take(&self.0[at..][..length]);
     }

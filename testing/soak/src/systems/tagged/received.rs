@@ -7,7 +7,7 @@ use super::memory::Room;
 use std::collections::BTreeMap;
 use weft_endpoint::Rank;
 use weft_tagged::peer::EAGER_BYTES;
-use weft_tagged::{Address, Envelope, Pattern, Receiver};
+use weft_tagged::{Address, MessageEnvelope, ReceivePattern, Receiver};
 
 /// Messages that a rank has received.
 #[derive(Debug)]
@@ -57,8 +57,8 @@ impl Received {
     }
 
     /// Counts a message that was received.
-    pub fn judge(&mut self, into: Room, envelope: &Envelope) {
-        let Envelope { source, tag, data, length, .. } = *envelope;
+    pub fn judge(&mut self, into: Room, envelope: &MessageEnvelope) {
+        let MessageEnvelope { source, tag, data, length, .. } = *envelope;
         let Some(data) = data else { panic!("rank {} sent no data beside a message", source.rank) };
         assert!(into.has(data, length), "a message of rank {} was changed", source.rank);
         self.posted_for_all -= usize::from(into.for_all);
@@ -82,7 +82,7 @@ impl Receiver<Room> for Received {
         length <= weft_tagged::Sink::capacity(into)
     }
 
-    fn receive(&mut self, mut into: Room, envelope: &Envelope, bytes: &[u8]) {
+    fn receive(&mut self, mut into: Room, envelope: &MessageEnvelope, bytes: &[u8]) {
         weft_tagged::Sink::place(&mut into, 0, bytes);
         self.judge(into, envelope);
     }
@@ -98,8 +98,8 @@ pub fn data(number: u64, amount: u64) -> u64 {
 }
 
 /// Pattern of messages from there, or from anybody, with this tag, or with any.
-pub fn pattern(from: Option<Rank>, tag: Option<u64>) -> Pattern {
+pub fn pattern(from: Option<Rank>, tag: Option<u64>) -> ReceivePattern {
     let source = from.map(|rank| Address { rank, endpoint: 0 });
     let ignore = if tag.is_some() { 0 } else { u64::MAX };
-    Pattern { source, tag: tag.unwrap_or(0), ignore }
+    ReceivePattern { source, tag: tag.unwrap_or(0), ignore }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::seal::{Keys, Protection, Seals, Secret};
-use crate::{Incoming, Landed};
+use crate::{Landed, ReceiveQueue};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use weft_link::{Payload, Received};
@@ -14,8 +14,8 @@ fn seals(own: u16, protection: Protection) -> Seals {
     Seals::new(Keys::new(Secret::new([1; 16]), 1, Rank(own), protection), RANKS)
 }
 
-fn outgoing(protection: Protection) -> Outgoing<Box<[u8]>> {
-    let mut outgoing = Outgoing::new(RANKS.into(), 64, 0..FRAME, protection.trailer_bytes());
+fn outgoing(protection: Protection) -> SendQueue<Box<[u8]>> {
+    let mut outgoing = SendQueue::new(RANKS.into(), 64, 0..FRAME, protection.trailer_bytes());
     outgoing.set_most_in_run(MOST);
     outgoing
 }
@@ -28,14 +28,14 @@ fn body(number: u32, size: usize) -> Vec<u8> {
     (0..size).map(|at| (number as usize * 31 + at * 7) as u8).collect()
 }
 
-fn put(outgoing: &mut Outgoing<Box<[u8]>>, number: u32, size: usize) {
+fn put(outgoing: &mut SendQueue<Box<[u8]>>, number: u32, size: usize) {
     let header = Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), size as u16);
     let header = Header { sequence: number, ..header };
     outgoing.put(Rank(1), &header, &body(number, size), place);
 }
 
 /// The frames that a system makes of what waits.
-fn frames(outgoing: &mut Outgoing<Box<[u8]>>, seals: &mut Seals) -> Vec<Vec<u8>> {
+fn frames(outgoing: &mut SendQueue<Box<[u8]>>, seals: &mut Seals) -> Vec<Vec<u8>> {
     outgoing.seal(seals);
     let mut frames = Vec::new();
     while let Some(datagram) = outgoing.pop() {
@@ -49,7 +49,7 @@ fn frames(outgoing: &mut Outgoing<Box<[u8]>>, seals: &mut Seals) -> Vec<Vec<u8>>
 /// Frames that landed together, as many as a system joins: of one size, but for the last.
 struct Joined(VecDeque<Vec<u8>>);
 
-impl crate::Source<Box<[u8]>> for Joined {
+impl crate::ArrivalSource<Box<[u8]>> for Joined {
     fn look(
         &mut self,
         _: &mut Vec<Box<[u8]>>,
@@ -70,7 +70,7 @@ impl crate::Source<Box<[u8]>> for Joined {
 
 /// Numbers and sizes of the packets that come of these frames; their bytes must be right.
 fn take(
-    incoming: &mut Incoming<Box<[u8]>>,
+    incoming: &mut ReceiveQueue<Box<[u8]>>,
     frames: Vec<Vec<u8>>,
     seals: &mut Seals,
 ) -> Vec<(u32, usize)> {
@@ -97,7 +97,7 @@ proptest! {
         protection in protections(),
     ) {
         let (mut outgoing, mut own) = (outgoing(protection), seals(0, protection));
-        let (mut incoming, mut other) = (Incoming::new(16, Vec::new()), seals(1, protection));
+        let (mut incoming, mut other) = (ReceiveQueue::new(16, Vec::new()), seals(1, protection));
         let most = outgoing.most_payload_in_run(0);
         for (number, size) in (0..).zip(&sizes) {
             put(&mut outgoing, number, *size);
@@ -120,7 +120,7 @@ proptest! {
     ) {
         let protection = Protection::Headers;
         let (mut outgoing, mut own) = (outgoing(protection), seals(0, protection));
-        let (mut incoming, mut other) = (Incoming::new(16, Vec::new()), seals(1, protection));
+        let (mut incoming, mut other) = (ReceiveQueue::new(16, Vec::new()), seals(1, protection));
         for (number, size) in (0..).zip(&sizes) {
             put(&mut outgoing, number, *size);
         }
@@ -149,7 +149,7 @@ proptest! {
 fn a_run_that_comes_in_several_parts_is_put_together() {
     let protection = Protection::Tagged;
     let (mut outgoing, mut own) = (outgoing(protection), seals(0, protection));
-    let (mut incoming, mut other) = (Incoming::new(4, Vec::new()), seals(1, protection));
+    let (mut incoming, mut other) = (ReceiveQueue::new(4, Vec::new()), seals(1, protection));
     put(&mut outgoing, 0, 8000);
     let frames = frames(&mut outgoing, &mut own);
     assert_eq!(frames.len(), MOST);

@@ -49,18 +49,18 @@ impl Bits for bool {
     }
 }
 
-/// A value that threads read and change as they like. Who reads it may get one of the last, and of
-/// two who change it at once one may miss the other: decisions that are made by it are as good with
-/// either. It orders nothing else.
-pub struct Shared<T> {
+/// A value that threads read and change in relaxed order. A reader may get one of the last values,
+/// and of two threads that change it at once one may miss the other's change: decisions that are
+/// made by it are as good with either. It orders nothing else.
+pub struct Relaxed<T> {
     bits: AtomicU64,
     _of: PhantomData<fn() -> T>,
 }
 
-impl<T: Bits> Shared<T> {
+impl<T: Bits> Relaxed<T> {
     /// One with this value.
     pub fn new(value: T) -> Self {
-        Shared { bits: AtomicU64::new(value.to_bits()), _of: PhantomData }
+        Relaxed { bits: AtomicU64::new(value.to_bits()), _of: PhantomData }
     }
 
     /// The value.
@@ -82,25 +82,25 @@ impl<T: Bits> Shared<T> {
     }
 }
 
-impl<T: Bits + Default> Default for Shared<T> {
+impl<T: Bits + Default> Default for Relaxed<T> {
     fn default() -> Self {
-        Shared::new(T::default())
+        Relaxed::new(T::default())
     }
 }
 
-impl<T: Bits> Clone for Shared<T> {
+impl<T: Bits> Clone for Relaxed<T> {
     fn clone(&self) -> Self {
-        Shared::new(self.get())
+        Relaxed::new(self.get())
     }
 }
 
-impl<T: Bits> Hash for Shared<T> {
+impl<T: Bits> Hash for Relaxed<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.get().to_bits().hash(state);
     }
 }
 
-impl<T: Bits + fmt::Debug> fmt::Debug for Shared<T> {
+impl<T: Bits + fmt::Debug> fmt::Debug for Relaxed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)
     }

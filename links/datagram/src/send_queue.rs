@@ -1,13 +1,13 @@
 //! Datagrams that wait for the flush.
 
-use crate::incoming::Asking;
 use crate::pieces::piece_bytes;
-use crate::seal::{Kind, Seals};
+use crate::receive_queue::PendingAnswers;
+use crate::seal::{FrameKind, Seals};
 use crate::way::{Change, Way};
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
 use weft_link::clock::Nanoseconds;
-use weft_wire::path::{self, Answer, Piece, Probe};
+use weft_wire::path::{self, Piece, Probe, ProbeAnswer};
 use weft_wire::several::{self, Entry};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -73,7 +73,7 @@ pub struct Datagram<P> {
     pub place: P,
     /// Offset behind its last byte.
     end: usize,
-    kind: Kind,
+    kind: FrameKind,
     /// Of a run the bytes of each frame but the last; else 0.
     cut_at: usize,
     /// Nothing can be added.
@@ -113,7 +113,7 @@ impl Peer {
 }
 
 /// The datagrams of one rank that wait, in places `P` of equal size.
-pub struct Outgoing<P> {
+pub struct SendQueue<P> {
     waiting: VecDeque<Datagram<P>>,
     peers: Vec<Peer>,
     /// Ways of which it was said that they are narrow.
@@ -132,13 +132,13 @@ pub struct Outgoing<P> {
     pub sent: Sent,
 }
 
-impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
+impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
     /// At most `most` datagrams to `ranks` ranks, each within `room` of its place and with a
     /// trailer of that many bytes.
     pub fn new(ranks: usize, most: usize, room: Range<usize>, trailer_bytes: usize) -> Self {
         let way = Way::new(room.len() as u32);
         let peer = || Peer { last: u64::MAX, way: way.clone(), cut: 0 };
-        Outgoing {
+        SendQueue {
             waiting: VecDeque::with_capacity(most),
             peers: (0..ranks).map(|_| peer()).collect(),
             narrow: 0,
@@ -277,13 +277,13 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         for (piece, offset) in packet.chunks(bytes).zip((0..).step_by(bytes)) {
             let Some(place) = spare() else { return self.drop_packet() };
             let head = Piece { number, offset, total }.emit();
-            self.put_other(Kind::PIECE, to, place, [&head, piece]);
+            self.put_other(FrameKind::PIECE, to, place, [&head, piece]);
         }
         true
     }
 
     /// Adds a frame that is no packet's alone.
-    fn put_other(&mut self, kind: Kind, to: Rank, place: P, contents: [&[u8]; 2]) {
+    fn put_other(&mut self, kind: FrameKind, to: Rank, place: P, contents: [&[u8]; 2]) {
         let datagram = self.begin(to, place, true);
         datagram.kind = kind;
         for bytes in contents {
@@ -296,13 +296,13 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
     /// asked now and then: it sends the probes that are due. Returns what is to be said about ways.
     pub fn tend(
         &mut self,
-        asking: &mut Asking,
+        pending_answers: &mut PendingAnswers,
         now: Nanoseconds,
         mut spare: impl FnMut() -> Option<P>,
     ) -> Option<WayChange> {
-        self.answer(asking, &mut spare);
+        self.answer(pending_answers, &mut spare);
         let mut said = None;
-        for (from, Answer { round, longest }) in asking.answers.drain(..) {
+        for (from, ProbeAnswer { round, longest }) in pending_answers.answers.drain(..) {
             let change = self.peers[from.index()].way.answered(round, longest, now);
             said = change.and_then(|change| self.changed(from, change)).or(said);
         }
@@ -317,11 +317,15 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
 
     /// Answers the probes and goodbyes that others sent.
     #[cold]
-    pub fn answer(&mut self, asking: &mut Asking, mut spare: impl FnMut() -> Option<P>) {
-        for (to, answer) in asking.questions.drain(..) {
+    pub fn answer(
+        &mut self,
+        pending_answers: &mut PendingAnswers,
+        mut spare: impl FnMut() -> Option<P>,
+    ) {
+        for (to, answer) in pending_answers.questions.drain(..) {
             match (spare(), answer) {
                 (Some(place), Some(answer)) => {
-                    self.put_other(Kind::ANSWER, to, place, [&answer.emit(), &[]]);
+                    self.put_other(FrameKind::ANSWER, to, place, [&answer.emit(), &[]]);
                 }
                 (Some(place), None) => self.put_goodbye(to, place),
                 (None, _) => {}
@@ -331,12 +335,12 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
 
     /// Adds a frame that says that it is the last one to `to`.
     pub fn put_goodbye(&mut self, to: Rank, place: P) {
-        self.put_other(Kind::GOODBYE, to, place, [&[], &[]]);
+        self.put_other(FrameKind::GOODBYE, to, place, [&[], &[]]);
     }
 
     /// Adds a frame that says that this rank is there.
     pub fn put_heartbeat(&mut self, to: Rank, place: P) {
-        self.put_other(Kind::HEARTBEAT, to, place, [&[], &[]]);
+        self.put_other(FrameKind::HEARTBEAT, to, place, [&[], &[]]);
     }
 
     /// Adds a probe in a frame of this length, or of the least possible one.
@@ -345,7 +349,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         let Some(place) = spare() else { return };
         let around = envelope::SIZE + path::SIZE + self.trailer_bytes;
         let zeros = vec![0; (bytes as usize).saturating_sub(around)];
-        self.put_other(Kind::PROBE, to, place, [&Probe { round }.emit(), &zeros]);
+        self.put_other(FrameKind::PROBE, to, place, [&Probe { round }.emit(), &zeros]);
     }
 
     /// Says what the user is told of a change: of all ways that are narrow at a time only of the
@@ -466,7 +470,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
     fn begin(&mut self, to: Rank, place: P, closed: bool) -> &mut Datagram<P> {
         self.peers[to.index()].last = self.left + self.waiting.len() as u64;
         let end = self.room.start + envelope::SIZE;
-        let (kind, cut_at, sealed, several) = (Kind::PACKETS, 0, false, None);
+        let (kind, cut_at, sealed, several) = (FrameKind::PACKETS, 0, false, None);
         self.waiting.push_back(Datagram { to, place, end, kind, cut_at, closed, sealed, several });
         let last = self.waiting.len() - 1;
         &mut self.waiting[last]
@@ -486,7 +490,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
             match &datagram.several {
                 Some(Several { receivers: 2.., .. }) => seals.seal_several(frame),
                 _ => {
-                    if datagram.kind == Kind::PACKETS {
+                    if datagram.kind == FrameKind::PACKETS {
                         self.peers[datagram.to.index()].way.leaves(frame.len() as u32);
                     }
                     seals.sealer(datagram.to).seal(datagram.kind, frame);
@@ -519,7 +523,7 @@ impl<P> Datagram<P> {
     /// than a frame alone, past interfaces that take less.
     #[inline]
     pub fn is_probe(&self) -> bool {
-        self.kind == Kind::PROBE
+        self.kind == FrameKind::PROBE
     }
 
     /// Offset behind its last byte.

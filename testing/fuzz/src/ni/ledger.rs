@@ -6,7 +6,7 @@ use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
 
 /// All that is known about all peers.
 #[derive(Clone)]
-pub struct Books {
+pub struct Ledger {
     local: Rank,
     window: u16,
     /// Credits say how much room there is (Pupa 2.2.2).
@@ -69,12 +69,12 @@ pub struct Channels {
     pub below: BTreeSet<(Rank, Rank)>,
 }
 
-impl Books {
+impl Ledger {
     pub fn new(local: Rank, settings: &Settings) -> Self {
         let pairs = vec![Pair::default(); usize::from(settings.ranks)];
         let (window, preset) = (settings.unacknowledged(), settings.preset);
         let tells_room = preset.is_optimistic();
-        Books { local, window, tells_room, pairs, channels: Channels::default() }
+        Ledger { local, window, tells_room, pairs, channels: Channels::default() }
     }
 
     pub fn pair(&self, peer: Rank) -> &Pair {

@@ -1,8 +1,9 @@
-//! Requests: those that wait at a rank, and how many ranks have asked each other.
+//! Requests: those that wait at a rank, and how many each rank has under way to each other.
 //!
-//! A rank has no more than [`Asked::each`] requests under way to another one that were not
-//! answered. One that would be more stays with the rank that made it. So nobody waits to ask, and
-//! whatever comes back has its room: an answer follows a request, and a cut goes to who has one.
+//! A rank has no more than [`RequestTable::each`] requests under way to another one that were not
+//! answered. A request beyond that stays with the rank that made it. So no rank waits to send one,
+//! and there is room for all that comes back: an answer follows a request, and a cut goes to the
+//! rank that has the request.
 
 use super::items::Request;
 use crate::format::HEADER_BYTES;
@@ -17,7 +18,7 @@ const MOST_REQUESTS: usize = 1024;
 const MOST_MOVES: usize = 256;
 
 /// Requests of a rank to others, and those that it has not taken up.
-pub(crate) struct Asked<G> {
+pub(crate) struct RequestTable<G> {
     /// The last one is taken up first: it is the deepest, so that few wait.
     waiting: Vec<Request<G>>,
     high: usize,
@@ -33,17 +34,24 @@ pub(crate) struct Asked<G> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TooMany;
 
-impl<G> Asked<G> {
+impl<G> RequestTable<G> {
     /// No requests among so many ranks. The waiting ones are high from `high` on; of `records` each
     /// makes one more then, at most.
     pub fn new(ranks: usize, high: usize, records: usize) -> Self {
         let others = ranks - 1;
         let each = (REQUESTS_TO_ONE / others.max(1)).clamp(1, MOST_REQUESTS);
         let most = high + others * each + MOST_MOVES + records;
-        Asked { waiting: Vec::new(), high, most, each, to: vec![0; ranks], from: vec![0; ranks] }
+        RequestTable {
+            waiting: Vec::new(),
+            high,
+            most,
+            each,
+            to: vec![0; ranks],
+            from: vec![0; ranks],
+        }
     }
 
-    /// Most bytes of messages between two ranks, if a request has so many.
+    /// Most bytes of messages between two ranks, if a request has `request_bytes`.
     pub const fn message_bytes(request_bytes: usize) -> usize {
         // A request, an answer and a cut for each, and no answer or cut is longer than a request.
         HEADER_BYTES + 3 * MOST_REQUESTS * request_bytes

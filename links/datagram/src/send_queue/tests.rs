@@ -1,5 +1,5 @@
 use super::*;
-use crate::Incoming;
+use crate::ReceiveQueue;
 use crate::seal::{Keys, Protection, Secret};
 use weft_link::{Payload, Received};
 use weft_wire::{GroupId, TreeId};
@@ -12,8 +12,8 @@ fn seals(own: u16) -> Seals {
 }
 
 /// Of rank 0; ranks 1 to 3 are reached at one address, 4 alone at another, and 5 at none.
-fn outgoing() -> Outgoing<Box<[u8]>> {
-    let mut outgoing = Outgoing::new(RANKS.into(), 64, 0..ROOM, 0);
+fn outgoing() -> SendQueue<Box<[u8]>> {
+    let mut outgoing = SendQueue::new(RANKS.into(), 64, 0..ROOM, 0);
     outgoing.share(vec![None, Some(1), Some(1), Some(1), Some(2), None]);
     outgoing
 }
@@ -30,7 +30,7 @@ fn unicast(number: u32, size: usize) -> Header {
     Header { sequence: number, ..header }
 }
 
-fn put(outgoing: &mut Outgoing<Box<[u8]>>, to: u16, header: Header, body: &[u8]) {
+fn put(outgoing: &mut SendQueue<Box<[u8]>>, to: u16, header: Header, body: &[u8]) {
     outgoing.put(Rank(to), &header, body, || Some(vec![0; ROOM].into_boxed_slice()));
 }
 
@@ -49,7 +49,7 @@ impl Network {
         Network { own: seals(0), ranks, got, frames: 0 }
     }
 
-    fn carry(&mut self, outgoing: &mut Outgoing<Box<[u8]>>) {
+    fn carry(&mut self, outgoing: &mut SendQueue<Box<[u8]>>) {
         outgoing.seal(&mut self.own);
         while let Some(datagram) = outgoing.pop() {
             self.frames += 1;
@@ -140,7 +140,7 @@ fn what_leaves_no_room_for_receivers_goes_alone() {
 #[test]
 fn a_frame_has_no_more_receivers_than_it_may() {
     let ranks = several::MOST as u16 + 3;
-    let mut outgoing = Outgoing::new(ranks.into(), 64, 0..4000, 0);
+    let mut outgoing = SendQueue::new(ranks.into(), 64, 0..4000, 0);
     outgoing.share(vec![Some(7); ranks.into()]);
     for to in 1..ranks {
         let place = || Some(vec![0; 4000].into_boxed_slice());
@@ -179,8 +179,8 @@ fn any_mix_arrives_once_and_in_order() {
 
 /// One of two ranks, and the frames that have come to it.
 struct End {
-    outgoing: Outgoing<Box<[u8]>>,
-    incoming: Incoming<Box<[u8]>>,
+    outgoing: SendQueue<Box<[u8]>>,
+    incoming: ReceiveQueue<Box<[u8]>>,
     seals: Seals,
     arrived: VecDeque<Box<[u8]>>,
 }
@@ -188,8 +188,8 @@ struct End {
 impl End {
     fn new(own: u16) -> Self {
         End {
-            outgoing: Outgoing::new(RANKS.into(), 64, 0..1472, 0),
-            incoming: Incoming::new(8, Vec::new()),
+            outgoing: SendQueue::new(RANKS.into(), 64, 0..1472, 0),
+            incoming: ReceiveQueue::new(8, Vec::new()),
             seals: seals(own),
             arrived: VecDeque::new(),
         }
@@ -221,7 +221,7 @@ impl End {
     }
 }
 
-/// Packets of 1,400 bytes while the way takes frames of so many, with a tend after each ten.
+/// Packets of 1,400 bytes while the way takes frames of `takes` bytes, with a tend after each ten.
 fn talk(ends: &mut [End; 2], now: &mut Nanoseconds, takes: usize, turns: usize) -> usize {
     let [one, other] = ends;
     let place = || Some(vec![0; 1472].into_boxed_slice());
@@ -231,12 +231,12 @@ fn talk(ends: &mut [End; 2], now: &mut Nanoseconds, takes: usize, turns: usize) 
             one.outgoing.put(Rank(1), &unicast(number, 1400), &[number as u8; 1400], place);
         }
         *now += 100_000_000;
-        one.outgoing.tend(&mut one.incoming.asking, *now, place);
+        one.outgoing.tend(&mut one.incoming.pending_answers, *now, place);
         one.send(other, takes);
         let numbers = other.take();
         assert!(numbers.is_sorted());
         arrived = numbers.len();
-        other.outgoing.answer(&mut other.incoming.asking, place);
+        other.outgoing.answer(&mut other.incoming.pending_answers, place);
         other.send(one, takes);
         assert!(one.take().is_empty());
     }

@@ -5,26 +5,26 @@
 //! always land.
 
 use crate::pieces::{Assembly, Run};
-use crate::seal::{EVERYBODY, Kind, Opened, Seals};
+use crate::seal::{EVERYBODY, FrameKind, Opened, Seals};
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
 use std::ptr::NonNull;
 use weft_link::{Buffer, Payload, Received};
-use weft_wire::path::{Answer, Probe};
+use weft_wire::path::{Probe, ProbeAnswer};
 use weft_wire::{Header, Rank, Tag, atomic, envelope, network};
 
 /// Times that the kernel is asked in one look for packets. Adversaries may send faster than they
 /// are refused, and the node has other things to do: the next poll goes on.
 const LOOKS: usize = 2;
 
-/// Kind of the frames that a link sends from; others are those of [`Incoming`].
+/// Kind of the frames that a link sends from; others are those of [`ReceiveQueue`].
 pub const OWN: u8 = 0;
 /// Kind of frames that were received.
 const RECEIVED: u8 = 1;
 
 /// Counters of datagrams on their way in.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Arrived {
+pub struct ArrivalCounters {
     /// Datagrams that the kernel had.
     pub datagrams: u64,
     /// Looks, those that found nothing included; each is a system call on UDP.
@@ -35,17 +35,17 @@ pub struct Arrived {
     pub joined: u64,
 }
 
-/// Frames that arrived and want an answer, and answers, for whoever sends: of each rank one at most
-/// of either kind.
+/// Frames that arrived and want an answer, and answers, until the send queue takes them: of each
+/// rank at most one of either kind.
 #[derive(Debug, Default)]
-pub struct Asking {
+pub struct PendingAnswers {
     /// Answers to be sent to those who probe the way to here; to a goodbye, one of our own.
-    pub(crate) questions: Vec<(Rank, Option<Answer>)>,
+    pub(crate) questions: Vec<(Rank, Option<ProbeAnswer>)>,
     /// Answers to the probes of this rank.
-    pub(crate) answers: Vec<(Rank, Answer)>,
+    pub(crate) answers: Vec<(Rank, ProbeAnswer)>,
 }
 
-impl Asking {
+impl PendingAnswers {
     /// True if nobody waits for an answer.
     #[inline]
     pub fn is_answered(&self) -> bool {
@@ -72,7 +72,7 @@ pub struct Landed {
 }
 
 /// Source of buffers with datagrams that arrived.
-pub trait Source<P> {
+pub trait ArrivalSource<P> {
     /// Looks for datagrams that arrived and adds their places to `arrived`; takes of `spare` what
     /// others can land in. Says whether it found any.
     fn look(&mut self, spare: &mut Vec<P>, arrived: &mut VecDeque<(P, Landed)>) -> bool;
@@ -94,7 +94,7 @@ pub trait Source<P> {
 }
 
 /// Frames that are there already, each in a buffer of its own: where no network brings them.
-impl Source<Box<[u8]>> for VecDeque<Box<[u8]>> {
+impl ArrivalSource<Box<[u8]>> for VecDeque<Box<[u8]>> {
     fn look(
         &mut self,
         _: &mut Vec<Box<[u8]>>,
@@ -110,7 +110,7 @@ impl Source<Box<[u8]>> for VecDeque<Box<[u8]>> {
 }
 
 /// The arrivals of one rank.
-pub struct Incoming<P> {
+pub struct ReceiveQueue<P> {
     spare: Vec<P>,
     arrived: VecDeque<(P, Landed)>,
     open: Vec<Open<P>>,
@@ -125,32 +125,32 @@ pub struct Incoming<P> {
     /// By rank, as far as any was heard of.
     senders: Vec<Sender>,
     /// Probes that arrived.
-    pub asking: Asking,
+    pub pending_answers: PendingAnswers,
     /// Ranks whose last frame has arrived.
     pub gone: Vec<Rank>,
     /// Counters of datagrams so far.
-    pub counters: Arrived,
+    pub counters: ArrivalCounters,
 }
 
 struct Open<P> {
-    place: Option<Place<P>>,
+    place: Option<OpenPlace<P>>,
     readers: u32,
 }
 
 /// Place that is open.
-enum Place<P> {
+enum OpenPlace<P> {
     /// One of the link's.
     Link(P),
     /// Memory of one packet that came in pieces.
     Whole(Box<[u8]>),
 }
 
-impl<P: DerefMut<Target = [u8]>> Place<P> {
+impl<P: DerefMut<Target = [u8]>> OpenPlace<P> {
     #[inline]
     fn bytes(&self) -> &[u8] {
         match self {
-            Place::Link(place) => place,
-            Place::Whole(packet) => packet,
+            OpenPlace::Link(place) => place,
+            OpenPlace::Whole(packet) => packet,
         }
     }
 }
@@ -180,14 +180,14 @@ enum First {
     Cut,
 }
 
-/// Places that [`Source::look`] finds at once, as a rule.
+/// Places that [`ArrivalSource::look`] finds at once, as a rule.
 const MOST: usize = 32;
 
-impl<P: DerefMut<Target = [u8]>> Incoming<P> {
+impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
     /// With these places; others may come from the source. Readers hold so many at most.
     pub fn new(readers: usize, spare: Vec<P>) -> Self {
         let places = readers + 1;
-        Incoming {
+        ReceiveQueue {
             spare,
             arrived: VecDeque::with_capacity(MOST),
             open: (0..places).map(|_| Open { place: None, readers: 0 }).collect(),
@@ -196,15 +196,19 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             more: VecDeque::with_capacity(MOST),
             whole: VecDeque::new(),
             senders: Vec::new(),
-            asking: Asking::default(),
+            pending_answers: PendingAnswers::default(),
             gone: Vec::new(),
-            counters: Arrived::default(),
+            counters: ArrivalCounters::default(),
         }
     }
 
     /// The next packet, from places that arrived or else from the source.
     #[inline]
-    pub fn next(&mut self, source: &mut impl Source<P>, seals: &mut Seals) -> Option<Received> {
+    pub fn next(
+        &mut self,
+        source: &mut impl ArrivalSource<P>,
+        seals: &mut Seals,
+    ) -> Option<Received> {
         while self.find(source, seals) {
             if let Some(received) = self.take() {
                 return Some(received);
@@ -215,12 +219,12 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
 
     /// Looks for a packet, without taking it.
     #[inline]
-    pub fn find(&mut self, source: &mut impl Source<P>, seals: &mut Seals) -> bool {
+    pub fn find(&mut self, source: &mut impl ArrivalSource<P>, seals: &mut Seals) -> bool {
         let mut looks = 0..LOOKS;
         while self.current.is_none() {
             if let Some(packet) = self.whole.pop_front() {
                 let packets = 0..packet.len();
-                self.enter(Place::Whole(packet), packets, First::Unread);
+                self.enter(OpenPlace::Whole(packet), packets, First::Unread);
                 break;
             }
             match self.arrived.pop_front() {
@@ -254,7 +258,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     }
 
     #[inline]
-    fn look(&mut self, source: &mut impl Source<P>) -> bool {
+    fn look(&mut self, source: &mut impl ArrivalSource<P>) -> bool {
         self.counters.looks += 1;
         source.look(&mut self.spare, &mut self.arrived)
     }
@@ -265,7 +269,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         &mut self,
         mut place: P,
         landed: Landed,
-        source: &mut impl Source<P>,
+        source: &mut impl ArrivalSource<P>,
         seals: &mut Seals,
     ) {
         let Landed { start, end, datagram_bytes } = landed;
@@ -278,12 +282,12 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             return self.spare.push(place);
         };
         let contents = start + opened.contents.start..start + opened.contents.end;
-        if opened.kind == Kind::PROBE || opened.destination != EVERYBODY {
+        if opened.kind == FrameKind::PROBE || opened.destination != EVERYBODY {
             self.came(opened.source, end - start);
         }
-        if opened.kind == Kind::PACKETS {
+        if opened.kind == FrameKind::PACKETS {
             let first = opened.alone.map_or(First::Unread, First::Alone);
-            return self.enter(Place::Link(place), contents, first);
+            return self.enter(OpenPlace::Link(place), contents, first);
         }
         self.take_other(&opened, &place[contents]);
         self.spare.push(place);
@@ -295,7 +299,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         &mut self,
         mut place: P,
         landed: Landed,
-        source: &mut impl Source<P>,
+        source: &mut impl ArrivalSource<P>,
         seals: &mut Seals,
     ) {
         let (mut start, mut run) = (landed.start, None);
@@ -307,12 +311,12 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
                     let contents = start + opened.contents.start..start + opened.contents.end;
                     // Where systems hand on what is joined, interfaces let pass what is too long
                     // alone.
-                    if opened.kind == Kind::PROBE {
+                    if opened.kind == FrameKind::PROBE {
                         self.came(opened.source, end - start);
                     }
                     match opened.kind {
-                        Kind::PACKETS => self.more.push_back(contents),
-                        Kind::PIECE => {
+                        FrameKind::PACKETS => self.more.push_back(contents),
+                        FrameKind::PIECE => {
                             self.take_piece(&mut run, opened.source, &mut place, contents);
                         }
                         _ => self.take_other(&opened, &place[contents]),
@@ -324,7 +328,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         }
         self.leave(run, &place);
         match self.more.pop_front() {
-            Some(packets) => self.enter(Place::Link(place), packets, First::Unread),
+            Some(packets) => self.enter(OpenPlace::Link(place), packets, First::Unread),
             None => self.spare.push(place),
         }
     }
@@ -372,7 +376,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         &mut self,
         mut place: P,
         landed: Landed,
-        source: &mut impl Source<P>,
+        source: &mut impl ArrivalSource<P>,
         seals: &mut Seals,
     ) {
         let Landed { start, end, .. } = landed;
@@ -383,7 +387,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         let Ok(opened) = opened else { return self.spare.push(place) };
         self.came(opened.source, bytes);
         let Range { start: from, end: to } = opened.contents;
-        self.enter(Place::Link(place), start + from..start + to, First::Cut);
+        self.enter(OpenPlace::Link(place), start + from..start + to, First::Cut);
     }
 
     /// A frame of this length has come from `source` for this rank alone.
@@ -412,19 +416,23 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     fn take_other(&mut self, opened: &Opened, contents: &[u8]) {
         let source = opened.source;
         match opened.kind {
-            Kind::PIECE => self.assemble(source, contents),
-            Kind::PROBE => {
+            FrameKind::PIECE => self.assemble(source, contents),
+            FrameKind::PROBE => {
                 if let Some(Probe { round: round @ 1.. }) = Probe::parse(contents) {
                     let longest = std::mem::take(&mut self.sender(source).longest);
-                    note(&mut self.asking.questions, source, Some(Answer { round, longest }));
+                    note(
+                        &mut self.pending_answers.questions,
+                        source,
+                        Some(ProbeAnswer { round, longest }),
+                    );
                 }
             }
-            Kind::ANSWER => {
-                if let Some(answer) = Answer::parse(contents) {
-                    note(&mut self.asking.answers, source, answer);
+            FrameKind::ANSWER => {
+                if let Some(answer) = ProbeAnswer::parse(contents) {
+                    note(&mut self.pending_answers.answers, source, answer);
                 }
             }
-            Kind::GOODBYE => self.note_gone(source),
+            FrameKind::GOODBYE => self.note_gone(source),
             _ => {}
         }
     }
@@ -433,7 +441,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     pub fn note_gone(&mut self, rank: Rank) {
         if !self.gone.contains(&rank) {
             self.gone.push(rank);
-            note(&mut self.asking.questions, rank, None);
+            note(&mut self.pending_answers.questions, rank, None);
         }
     }
 
@@ -461,7 +469,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
 
     /// Begins to take packets from a frame, which counts as its reader meanwhile.
     #[inline]
-    fn enter(&mut self, place: Place<P>, packets: Range<usize>, first: First) {
+    fn enter(&mut self, place: OpenPlace<P>, packets: Range<usize>, first: First) {
         let Some(frame) = self.closed.pop() else {
             unreachable!("one is never lent, and the current place was left");
         };
@@ -546,7 +554,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         debug_assert!(open.readers > 0, "a frame was freed twice");
         open.readers -= 1;
         if open.readers == 0 {
-            if let Some(Place::Link(place)) = open.place.take() {
+            if let Some(OpenPlace::Link(place)) = open.place.take() {
                 self.spare.push(place);
             }
             self.closed.push(frame);

@@ -1,16 +1,16 @@
 //! Sends, as programs begin them.
 
-use crate::{Address, Kind};
+use crate::{Address, Tagging};
 
 /// Parameters of a send, besides its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outgoing {
+pub struct SendParameters {
     /// To whom.
     pub to: Address,
     /// From which endpoint of this rank.
     pub from: u8,
     /// Tagged or not.
-    pub kind: Kind,
+    pub kind: Tagging,
     /// Its tag; 0 if it has none.
     pub tag: u64,
     /// Data for the receiver, beside the bytes.
@@ -25,7 +25,7 @@ pub struct Outgoing {
 pub enum Sending<S> {
     /// Its bytes are on their way and may change.
     Sent(S),
-    /// It goes on, and ends by an [`Event`].
+    /// It goes on, and ends by an [`ExchangeEvent`].
     Kept,
     /// Nothing happened: there is no room now.
     Again(S),

@@ -16,7 +16,7 @@
 //! accepted, and the rest follows from there.
 
 use crate::acknowledge::Why;
-use crate::actions::{Actions, Body, Deferred};
+use crate::actions::{Actions, Deferred, PacketBody};
 use crate::flows::Flows;
 use crate::sequence::Every;
 use crate::settings::{Settings, Silence};
@@ -38,7 +38,7 @@ impl<B: Copy> Flows<B> {
         let Flows { base, peers, send_pool, .. } = self;
         let (settings, short) = (&base.settings, send_pool.are_scarce(&base.settings));
         let sending = &mut peers.flow(to).sending;
-        let Asking { from, every, .. } = Asking::of(sending.window(settings), settings);
+        let WaterMarks { from, every, .. } = WaterMarks::of(sending.window(settings), settings);
         sending.asking |= short || sending.len() >= from;
         let asks = sending.asks(taken, every);
         if short && self.send_pool.run_short() {
@@ -55,7 +55,7 @@ impl<B: Copy> Flows<B> {
             return;
         }
         send_pool.recover(settings);
-        let until = Asking::of(sending.window(settings), settings).until;
+        let until = WaterMarks::of(sending.window(settings), settings).until;
         sending.asking &= send_pool.are_short() || sending.len() > until;
     }
 
@@ -79,7 +79,7 @@ impl<B: Copy> Flows<B> {
         self.piggyback(to, &mut header);
         header.sequence = self.flow(to).receiving.expected();
         self.flow(to).sending.has_asked();
-        out.transmit(to, &header, &Body::Empty);
+        out.transmit(to, &header, &PacketBody::Empty);
     }
 
     /// Something of `from` was accepted, or asked for: acknowledges it now if it may be.
@@ -128,7 +128,7 @@ impl<B: Copy> Flows<B> {
         let again = sending.take_due(most);
         let Some(last) = again.len().checked_sub(1) else { return 0 };
         let asks = sending.asking || sending.limit.is_some();
-        let every = Asking::of(sending.window(&settings), &settings).every.packets;
+        let every = WaterMarks::of(sending.window(&settings), &settings).every.packets;
         self.base.counters.retransmissions += again.len() as u64;
         self.wait_again(peer);
         for (i, (number, departure)) in again.into_iter().enumerate() {
@@ -180,13 +180,13 @@ impl<B: Copy> Flows<B> {
 }
 
 /// Packets to one peer from which on it is asked, down to which, and one in how many asks.
-struct Asking {
+struct WaterMarks {
     from: usize,
     until: usize,
     every: Every,
 }
 
-impl Asking {
+impl WaterMarks {
     /// By the water marks; where the network has room for fewer packets, half of these and a
     /// quarter, so that the window moves before it is full.
     fn of(window: u16, settings: &Settings) -> Self {
@@ -194,10 +194,10 @@ impl Asking {
         let packets = settings.pupa.ask_every;
         let every = Every { packets, buffers: packets.into() };
         if settings.congestion.is_none() {
-            return Asking { from, until, every };
+            return WaterMarks { from, until, every };
         }
         let (half, quarter) = (usize::from(window / 2), usize::from(window / 4));
-        Asking {
+        WaterMarks {
             from: from.min(half),
             until: until.min(quarter),
             every: Every { packets: packets.min(window / 4).max(1), ..every },
@@ -209,5 +209,5 @@ impl Asking {
 pub(crate) fn tell_acknowledgement<B>(header: &Header, out: &mut impl Actions<B>) {
     let tells = Header::new(Tag::Acknowledge, header.source, TreeId::unicast(header.source), 0);
     let tells = Header { acknowledgement: header.acknowledgement, ..tells };
-    out.defer(Deferred::raw(tells, Body::Empty));
+    out.defer(Deferred::raw(tells, PacketBody::Empty));
 }

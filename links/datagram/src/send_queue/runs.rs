@@ -1,9 +1,9 @@
 //! Runs: the pieces of a packet that is longer than a frame, one behind another in one place, for a
 //! system that cuts up what it is handed.
 
-use super::{Datagram, Outgoing};
+use super::{Datagram, SendQueue};
 use crate::pieces::piece_bytes;
-use crate::seal::{Kind, Sealer};
+use crate::seal::{FrameKind, Sealer};
 use std::ops::DerefMut;
 use weft_wire::path::{self, Piece};
 use weft_wire::{Header, Rank, envelope, network};
@@ -11,7 +11,7 @@ use weft_wire::{Header, Rank, envelope, network};
 /// Bytes around a piece, but for its trailer.
 const AROUND: usize = envelope::SIZE + path::SIZE;
 
-impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
+impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
     /// Packets that are cut into so many frames at most leave as a run; places must have room for
     /// them. None do at first.
     pub fn set_most_in_run(&mut self, frames: usize) {
@@ -54,7 +54,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         let datagram = self.begin(to, place, true);
         let start = datagram.end - envelope::SIZE;
         let frame = AROUND + piece + trailer_bytes;
-        (datagram.kind, datagram.cut_at) = (Kind::PIECE, frame);
+        (datagram.kind, datagram.cut_at) = (FrameKind::PIECE, frame);
         let mut rest = body;
         for (index, offset) in (0..total).step_by(piece).enumerate() {
             let at = start + index * frame + envelope::SIZE;
@@ -82,7 +82,7 @@ impl<P: DerefMut<Target = [u8]>> Datagram<P> {
     /// Seals the frames of a run, which begins at `start` of its place.
     pub(super) fn seal_run(&mut self, start: usize, sealer: &mut Sealer) {
         for frame in self.place[start..self.end].chunks_mut(self.cut_at) {
-            sealer.seal(Kind::PIECE, frame);
+            sealer.seal(FrameKind::PIECE, frame);
         }
     }
 }

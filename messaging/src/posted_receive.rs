@@ -1,16 +1,16 @@
-//! Those who poll for one message, and are handed it as it is sorted.
+//! Receives of threads that poll: each is handed its message while packets are sorted.
 
 use crate::arrived::Arrived;
 use crate::format::PacketHeader;
-use crate::machine::Body;
+use crate::machine::MessageBody;
 use crate::messages::Messages;
 use std::cell::Cell;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use weft_endpoint::{Rank, copy_short};
 
-/// Somebody who polls for a message of a port, and is handed it by the sort.
-pub(crate) struct Asker<'a> {
+/// A receive of a thread that polls for one message of a port. Sorting hands it the message.
+pub(crate) struct PostedReceive<'a> {
     number: u32,
     slot: usize,
     wish: Wish<'a>,
@@ -29,59 +29,62 @@ pub(crate) struct Received {
     pub report: Option<u32>,
 }
 
-/// The message that somebody asks for.
+/// The message that a receive takes.
 enum Wish<'a> {
     /// The next one, if none waits.
-    Next(&'a Asked),
+    Next(&'a PolledPort),
     /// The next one, to be copied into the room for it, if it fits and has no headers.
-    NextInto(&'a Asked),
+    NextInto(&'a PolledPort),
     /// The one of this rank with these headers of the layers above.
     Of(Rank, [u8; 8]),
 }
 
-/// A port whose messages are asked for.
-pub(crate) struct Asked {
+/// A port whose messages are received by polling.
+pub(crate) struct PolledPort {
     pub number: u32,
     pub slot: usize,
-    /// Messages that had ever been queued at this rank when none was here, and nobody waited
-    /// for one without polling.
+    /// Number of messages that had been queued at this rank when none waited here, and no thread
+    /// slept until one comes.
     pub empty_at: AtomicU64,
 }
 
-impl<'a> Asker<'a> {
+impl<'a> PostedReceive<'a> {
     /// For the next message of a port. It has found nothing yet.
     #[inline]
-    pub fn of_next(asked: &'a Asked) -> Self {
-        let Asked { number, slot, .. } = *asked;
-        Asker::new((number, slot), Wish::Next(asked))
+    pub fn of_next(port: &'a PolledPort) -> Self {
+        let PolledPort { number, slot, .. } = *port;
+        PostedReceive::new((number, slot), Wish::Next(port))
     }
 
     /// For the next message of a port, to be copied into `room`. It has found nothing yet.
     #[inline]
-    pub fn of_next_into(asked: &'a Asked, room: &'a mut [u8]) -> Self {
-        let Asked { number, slot, .. } = *asked;
-        Asker { room: Cell::new(room), ..Asker::new((number, slot), Wish::NextInto(asked)) }
+    pub fn of_next_into(port: &'a PolledPort, room: &'a mut [u8]) -> Self {
+        let PolledPort { number, slot, .. } = *port;
+        PostedReceive {
+            room: Cell::new(room),
+            ..PostedReceive::new((number, slot), Wish::NextInto(port))
+        }
     }
 
     /// For the one message of `from` to a port with `headers` in front. It has found nothing yet.
     #[inline]
     pub fn of_headers((number, slot): (u32, usize), from: Rank, headers: [u8; 8]) -> Self {
-        Asker::new((number, slot), Wish::Of(from, headers))
+        PostedReceive::new((number, slot), Wish::Of(from, headers))
     }
 
     #[inline(always)]
     fn new((number, slot): (u32, usize), wish: Wish<'a>) -> Self {
         let (found, room, received) = Default::default();
-        Asker { number, slot, wish, found, room, received }
+        PostedReceive { number, slot, wish, found, room, received }
     }
 
-    /// True if it asks for this message, if so many were ever queued here. `rest` follows its
-    /// header.
+    /// True if it takes this message, when `queued` messages were queued at this rank so far.
+    /// `rest` follows the header of the message.
     #[inline(always)]
     pub fn wants(&self, from: Rank, header: &PacketHeader, rest: &[u8], queued: u64) -> bool {
         header.port == self.number
             && match &self.wish {
-                Wish::Next(asked) | Wish::NextInto(asked) => asked.is_empty(queued),
+                Wish::Next(port) | Wish::NextInto(port) => port.is_empty(queued),
                 Wish::Of(rank, headers) => {
                     usize::from(header.header_bytes) == headers.len()
                         && rest.first_chunk() == Some(headers)
@@ -107,7 +110,7 @@ impl<'a> Asker<'a> {
         let fits = rest.len() <= room.len();
         if fits {
             copy_short(room, rest);
-            let body = Body::new(from, None, header, self.slot);
+            let body = MessageBody::new(from, None, header, self.slot);
             let report = messages.state.enter().machine.consumed(&body, None, 0);
             self.received.set(Some(Received { from, length: rest.len(), report }));
         } else {
@@ -153,9 +156,9 @@ impl<'a> Asker<'a> {
     }
 }
 
-impl Asked {
-    /// True if nothing waits here, as so many messages were ever queued at this rank; false says
-    /// nothing.
+impl PolledPort {
+    /// True if no message waits here, when `queued` messages were queued at this rank so far. If
+    /// it is false, one may wait or not.
     #[inline(always)]
     pub fn is_empty(&self, queued: u64) -> bool {
         self.empty_at.load(Ordering::Relaxed) == queued
