@@ -118,6 +118,7 @@ test-lints:
 	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
 	    $(CARGO) clippy --locked --workspace --all-targets -- --deny warnings; \
 	else echo 'lints not checked: cargo has no clippy here (rustup component add clippy)'; fi
+	$(CARGO) run --locked --quiet --package xtask -- deny
 
 # The libfabric 2.x that is inside PyPI's MPICH.
 WITH_TODAYS_LIBFABRIC := WEFT_LIBFABRIC=$(CURDIR)/target/mpi/mpich/lib/mpich/libfabric.so.1

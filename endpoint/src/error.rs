@@ -89,6 +89,14 @@ pub enum Error {
     NoSuchVariable(u32),
 }
 
+impl Error {
+    /// True if the program holds all packets of its rank: it is told so where it sends or waits,
+    /// and what systems have to send waits for some.
+    pub fn is_exhausted(&self) -> bool {
+        matches!(self, Error::PoolExhausted { .. })
+    }
+}
+
 impl From<Broken> for Error {
     fn from(broken: Broken) -> Self {
         Error::Invariant(Box::new(broken))

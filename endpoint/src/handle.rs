@@ -1,10 +1,9 @@
 //! A system's handle to the endpoint of its rank: what the packet interface, packets to send, puts,
 //! and all views have in common.
 
-use crate::biased::Biased;
 use crate::copy::Choice;
 use crate::duties::Duties;
-use crate::puts::Connections;
+use crate::puts::PutState;
 use crate::trace::Trace;
 use crate::{Endpoint, Error, Protocol, Rank, Result};
 use std::sync::Arc;
@@ -28,12 +27,12 @@ pub(crate) struct Handle {
     pub trace: Trace,
     pub duties: Arc<Duties>,
     /// State of puts and gets.
-    pub connections: Arc<Biased<Connections>>,
+    pub puts: Arc<PutState>,
 }
 
 impl Handle {
     /// The handle of [`Protocol::PACKETS`].
-    pub fn new(node: Endpoint, duties: Arc<Duties>, connections: Arc<Biased<Connections>>) -> Self {
+    pub fn new(node: Endpoint, duties: Arc<Duties>, puts: Arc<PutState>) -> Self {
         let attributes = node.attributes();
         let &Capabilities { max_payload, multicast_payload, .. } = &attributes.capabilities;
         let (short_payload, payloads) = (attributes.short_payload, attributes.payloads.clone());
@@ -51,7 +50,7 @@ impl Handle {
             stores,
             trace,
             duties,
-            connections,
+            puts,
         }
     }
 

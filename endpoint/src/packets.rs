@@ -9,17 +9,18 @@ mod presence;
 mod system;
 mod taking;
 
-use crate::duties::bit;
+use crate::biased::Biased;
+use crate::duties::Duties;
 use crate::handle::Handle;
 use crate::memory::Memory;
-use crate::puts::{PutTarget, Puts};
+use crate::puts::{PutState, PutTarget, Puts};
 use crate::receive::Packet;
 use crate::send::SendPacket;
+use crate::send_queue::SendQueue;
 use crate::trace::Trace;
 use crate::variable::Variable;
 use crate::{
-    Arrival, Atomic, Endpoint, Gather, Group, Link, Node, Polled, Rank, Result, Statistics, Step,
-    Upcalls,
+    Arrival, Atomic, Endpoint, Gather, Group, Link, Node, Rank, Result, Statistics, Step, Upcalls,
 };
 use std::sync::Arc;
 use weft_wire::Protocol;
@@ -52,10 +53,12 @@ impl Packets {
     /// The packet interface of `node`, for [`Protocol::PACKETS`].
     pub fn new<L: Link>(node: Arc<Node<L>>) -> Self {
         let node = Endpoint::of(node);
-        let (duties, connections) = <(Arc<_>, Arc<_>)>::default();
-        let target = PutTarget::new(Arc::clone(&connections), Arc::clone(&duties), &node);
-        node.set_handler(Protocol::PUTS, Box::new(target));
-        Packets { handle: Handle::new(node, duties, connections) }
+        let duties = Arc::<Duties>::default();
+        let owed = SendQueue::new(Protocol::PUTS, Arc::clone(&duties));
+        let puts = Arc::new(PutState { connections: Biased::default(), owed });
+        let handle = Handle::new(node, duties, puts);
+        handle.node.set_handler(Protocol::PUTS, Box::new(PutTarget::new(&handle)));
+        Packets { handle }
     }
 
     /// The packet interface of this rank for `protocol`: packets sent with it go to the same
@@ -81,7 +84,7 @@ impl Packets {
     /// Presence of this rank's threads.
     #[inline]
     pub fn presence(&self) -> Presence<'_> {
-        Presence::new(&self.handle.node)
+        Presence::new(&self.handle)
     }
 
     /// This protocol among the others of this rank.
@@ -237,31 +240,7 @@ impl Packets {
     /// [`crate::Error::RankLost`], or what a peer did wrong.
     #[inline(always)]
     pub fn poll(&self) -> Result<bool> {
-        // Most polls end here, with no register saved.
-        if self.handle.node.is_idle() && self.handle.duties.owing() == 0 {
-            Ok(false)
-        } else {
-            self.poll_systems()
-        }
-    }
-
-    #[inline(never)]
-    fn poll_systems(&self) -> Result<bool> {
-        let paid = self.handle.pay_if_owed();
-        match self.handle.node.poll() {
-            Some(Polled::Nothing) => Ok(paid),
-            Some(Polled::Packet) => Ok(true),
-            other => self.polled(other),
-        }
-    }
-
-    #[cold]
-    fn polled(&self, polled: Option<Polled>) -> Result<bool> {
-        match polled {
-            None => Err(self.handle.node.trouble()),
-            Some(Polled::OnlyOthersWait) => self.handle.help_others(0),
-            _ => self.handle.help_others(0).map(|_| true),
-        }
+        self.handle.poll()
     }
 
     /// Takes the packets that have arrived for any protocol, each in its own way: for a rank that
@@ -304,7 +283,8 @@ impl Packets {
     /// others pay for a barrier; from here on each pays for one ordinary lock (thesis 6.2.1).
     pub fn share(&self) {
         self.handle.node.share();
-        self.handle.connections.share();
+        self.handle.puts.connections.share();
+        self.handle.puts.owed.share();
     }
 
     /// True if the job checks its invariants after each operation
@@ -325,7 +305,7 @@ impl Packets {
 
     /// True if every packet launched here has left.
     pub fn is_flushed(&self) -> bool {
-        self.handle.duties.owing() & bit(Protocol::PUTS) == 0 && self.handle.node.is_flushed()
+        self.handle.puts.owed.is_empty() && self.handle.node.is_flushed()
     }
 
     /// Polls until every packet launched here has left, for which receivers have to release their

@@ -5,6 +5,36 @@ use crate::handle::Handle;
 use crate::{Polled, Protocol, Result, Step};
 
 impl Handle {
+    /// Makes the upcall for one packet: see [`crate::Packets::poll`].
+    #[inline(always)]
+    pub fn poll(&self) -> Result<bool> {
+        // Most polls end here, with no register saved.
+        if self.node.is_idle() && self.duties.owing() == 0 {
+            Ok(false)
+        } else {
+            self.poll_systems()
+        }
+    }
+
+    #[inline(never)]
+    fn poll_systems(&self) -> Result<bool> {
+        let paid = self.pay_if_owed();
+        match self.node.poll() {
+            Some(Polled::Nothing) => Ok(paid),
+            Some(Polled::Packet) => Ok(true),
+            other => self.polled(other),
+        }
+    }
+
+    #[cold]
+    fn polled(&self, polled: Option<Polled>) -> Result<bool> {
+        match polled {
+            None => Err(self.node.trouble()),
+            Some(Polled::OnlyOthersWait) => self.help_others(0),
+            _ => self.help_others(0).map(|_| true),
+        }
+    }
+
     /// Takes the packets that have arrived for any system: see [`crate::Packets::progress`].
     pub fn progress(&self) -> Result<bool> {
         let paid = self.pay_if_owed();

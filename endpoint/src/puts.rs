@@ -48,8 +48,8 @@ pub use memory::{Block, ReadBlock};
 pub use queue::{Notification, NotificationKind};
 pub use receiver::{Notifications, ReceiveBuffer};
 pub use sender::Connection;
-pub(crate) use state::Connections;
 pub use state::LandingRefused;
+pub(crate) use state::PutState;
 pub use table::Rights;
 pub(crate) use target::PutTarget;
 pub use weft_wire::place::Refusal;
@@ -81,6 +81,6 @@ impl<'a> Puts<'a> {
 
     /// Packets of puts and gets that were refused here because of what they said.
     pub fn refused(self) -> u64 {
-        self.0.connections.enter().refusals
+        self.0.puts.connections.enter().refusals
     }
 }

@@ -25,7 +25,8 @@ const HELP: &str = "\
 Checks of this repository.
 
   cargo run -p xtask -- tidy    the rules of STYLE.md and ARCHITECTURE.md
-  cargo run -p xtask -- deny    licences, sources and advisories of what we depend on (deny.toml)
+  cargo run -p xtask -- deny    licences, bans and sources of what we depend on (deny.toml), and advisories where the
+                                network has them; './setup test' installs what it takes
   cargo run -p xtask -- demo    what building the demo costs: its crates, and its seconds, for which it is built
   cargo run -p xtask -- test    all tests, jobs of them side by side, or those of --package NAME;
                                 with --beside COMMAND, all and that command on what they leave of the cores

@@ -9,15 +9,14 @@
 
 use super::Puts;
 use super::memory::Block;
-use super::state::{Connections, LandingRefused, Receiving};
+use super::state::{LandingRefused, PutState, Receiving};
 use crate::Rank;
-use crate::biased::Biased;
 use std::sync::Arc;
 
 /// Block that is open to puts of any rank that knows its number, until one has put something there:
 /// then to those of that rank only. Dropping it closes it, and frees the block.
 pub struct Landing {
-    connections: Arc<Biased<Connections>>,
+    puts: Arc<PutState>,
     number: u32,
 }
 
@@ -36,7 +35,7 @@ impl Puts<'_> {
     /// already.
     pub fn land(self, block: Block) -> Result<Landing, Block> {
         let bytes = block.len();
-        let mut state = self.0.connections.enter();
+        let mut state = self.0.puts.connections.enter();
         if state.receives.is_full() {
             return Err(block);
         }
@@ -44,14 +43,14 @@ impl Puts<'_> {
         let opened = state.receives.open(bytes, receiving);
         let number = opened.unwrap_or_else(|| unreachable!("there is a slot, as was just seen"));
         drop(state);
-        Ok(Landing { connections: Arc::clone(&self.0.connections), number })
+        Ok(Landing { puts: Arc::clone(&self.0.puts), number })
     }
 
     /// Last refusal of a put of this rank into a landing, since the last call. It need not be an
     /// error: a rank that closes a landing without waiting for its answer refuses what arrives
     /// later.
     pub fn landing_refused(self) -> Option<LandingRefused> {
-        self.0.connections.enter().landing_refused.take()
+        self.0.puts.connections.enter().landing_refused.take()
     }
 }
 
@@ -63,7 +62,7 @@ impl Landing {
 
     /// Closes it: later puts there are refused.
     pub fn close(self) -> ClosedLanding {
-        let mut state = self.connections.enter();
+        let mut state = self.puts.connections.enter();
         let withdrawn = state.receives.withdraw(self.number);
         drop(state);
         let receiving = withdrawn.map(|admitted| admitted.buffer);
@@ -75,6 +74,6 @@ impl Landing {
 
 impl Drop for Landing {
     fn drop(&mut self) {
-        self.connections.enter().receives.withdraw(self.number);
+        self.puts.connections.enter().receives.withdraw(self.number);
     }
 }

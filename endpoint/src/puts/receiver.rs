@@ -106,7 +106,7 @@ impl Puts<'_> {
         let observer = Some(Observer { queue, stage: Arc::clone(&stage) });
         let receiving = Receiving { memory, observer, received: 0, sender: None };
         let mut packet = SendPacket::alloc(self.0, Some(to), Upcalls::Allowed)?;
-        let offered = self.0.connections.enter().receives.offer(to, bytes, rights, receiving);
+        let offered = self.0.puts.connections.enter().receives.offer(to, bytes, rights, receiving);
         let connection = offered.ok_or_else(|| refuse("this rank has 65,536 already"))?;
         let (offset, length, word) = (bytes as u64, name.len() as u32, rights.to_word());
         let header = PlaceHeader { kind: PlaceKind::Offer, connection, offset, length, word };
@@ -205,7 +205,7 @@ impl ReceiveBuffer {
         length: usize,
         act: impl FnOnce(&mut Memory) -> R,
     ) -> Result<R> {
-        let mut state = self.handle.connections.enter();
+        let mut state = self.handle.puts.connections.enter();
         let found = state.receives.find(self.peer, self.connection);
         match found {
             Ok(Admitted { buffer, bytes, .. })
@@ -225,7 +225,7 @@ impl ReceiveBuffer {
 
 impl Drop for ReceiveBuffer {
     fn drop(&mut self) {
-        let mut state = self.handle.connections.enter();
+        let mut state = self.handle.puts.connections.enter();
         let withdrawn = state.receives.withdraw(self.connection);
         drop(state);
         if withdrawn.is_some() && self.stage.load(Ordering::Acquire) != stage::CLOSED {

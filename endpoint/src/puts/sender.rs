@@ -50,7 +50,7 @@ impl Puts<'_> {
         self.0.check_rank(from)?;
         let mut found = None;
         self.0.progress_until(|| {
-            found = self.0.connections.enter().take_offer(from, name);
+            found = self.0.puts.connections.enter().take_offer(from, name);
             Ok(found.is_some())
         })?;
         match found {
@@ -64,7 +64,7 @@ impl Puts<'_> {
     /// # Errors
     /// Those of [`Self::connect`].
     pub fn try_connect(self, name: &str, from: Rank) -> Result<Option<Connection>> {
-        let offer = self.0.connections.enter().take_offer(from, name);
+        let offer = self.0.puts.connections.enter().take_offer(from, name);
         offer.map(|offer| self.accept(name, from, offer)).transpose()
     }
 
@@ -77,7 +77,7 @@ impl Puts<'_> {
         let attach = |named| self.0.shared_memory()?.attach(to, &named, bytes).ok();
         let remote = memory.and_then(attach).map(|memory| RemoteMemory::new(memory, bytes));
         let shared = Arc::new(Sending { refused: AtomicU32::new(0) });
-        self.0.connections.enter().sends.insert((to, connection), Arc::clone(&shared));
+        self.0.puts.connections.enter().sends.insert((to, connection), Arc::clone(&shared));
         self.0.owe(to, Owed::Header(PlaceHeader::new(PlaceKind::Accept, connection)));
         let (handle, name) = (self.0.clone(), name.into());
         let under_way = 0..0;
@@ -283,7 +283,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.handle.connections.enter().sends.remove(&(self.to, self.connection));
+        self.handle.puts.connections.enter().sends.remove(&(self.to, self.connection));
         if self.shared.refused.load(Ordering::Acquire) == 0 {
             self.handle
                 .owe(self.to, Owed::Header(PlaceHeader::new(PlaceKind::Close, self.connection)));
@@ -306,7 +306,7 @@ impl Gets<'_> {
         // SAFETY: the buffer is in the state until the answer arrives, or `self` is dropped: while
         // the caller of `Connection::get`, who has `into`, waits.
         let outcome = Outcome::Pending(unsafe { GetBuffer::new(into) });
-        let mut state = handle.connections.enter();
+        let mut state = handle.puts.connections.enter();
         state.last_get = state.last_get.wrapping_add(1);
         let word = state.last_get;
         state.gets.insert(word, PendingGet { to: *to, connection: *connection, outcome });
@@ -331,7 +331,7 @@ impl Gets<'_> {
 
     fn oldest_is_answered(&self) -> Result<bool> {
         let Some(number) = self.numbers.front() else { return Ok(true) };
-        let mut state = self.connection.handle.connections.enter();
+        let mut state = self.connection.handle.puts.connections.enter();
         let why = match state.gets.get(number).map(|get| &get.outcome) {
             Some(Outcome::Pending(_)) => return Ok(false),
             Some(Outcome::Refused(why)) => *why,
@@ -350,7 +350,7 @@ impl Drop for Gets<'_> {
         if self.numbers.is_empty() {
             return;
         }
-        let mut state = self.connection.handle.connections.enter();
+        let mut state = self.connection.handle.puts.connections.enter();
         for number in &self.numbers {
             state.gets.remove(number);
         }

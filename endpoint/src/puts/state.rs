@@ -3,6 +3,8 @@
 use super::memory::{GetBuffer, Memory};
 use super::queue::{Notification, NotificationKind, Posted, Queue};
 use super::table::{Rights, Table};
+use crate::biased::Biased;
+use crate::send_queue::SendQueue;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,6 +22,13 @@ const REFUSALS_OWED: usize = 1 << 12;
 /// Longest name of a buffer, in bytes.
 pub(crate) const NAME_BYTES: usize = 128;
 
+/// State of a rank's puts and gets.
+pub(crate) struct PutState {
+    pub connections: Biased<Connections>,
+    /// Packets that no thread waits with, and their receivers.
+    pub owed: SendQueue<(Rank, Owed)>,
+}
+
 /// State of a rank's connections, in both directions.
 #[derive(Default)]
 pub(crate) struct Connections {
@@ -32,9 +41,7 @@ pub(crate) struct Connections {
     /// Gets under way, by their numbers.
     pub gets: BTreeMap<u32, PendingGet>,
     pub last_get: u32,
-    /// Packets to be sent once there are frames for them, and their receivers.
-    owed: VecDeque<(Rank, Owed)>,
-    /// Number of those that are replies, by receiver.
+    /// Replies that are owed, by receiver.
     replies: BTreeMap<Rank, usize>,
     /// Number of packets that were refused.
     pub refusals: u64,
@@ -231,35 +238,20 @@ impl Connections {
         Ok(())
     }
 
-    /// Notes a packet to be sent, unless `to` is owed too many replies.
-    pub fn owe(&mut self, to: Rank, owed: Owed) {
-        if let Some(limit) = owed.limit() {
-            let replies = self.replies.entry(to).or_default();
-            if *replies >= limit {
-                return;
-            }
-            *replies += 1;
-        }
-        self.owed.push_back((to, owed));
+    /// Counts a packet that is to be sent, if it is a reply. False if `to` is owed too many.
+    pub fn owe(&mut self, to: Rank, owed: &Owed) -> bool {
+        let Some(limit) = owed.limit() else { return true };
+        let replies = self.replies.entry(to).or_default();
+        let has_room = *replies < limit;
+        *replies += usize::from(has_room);
+        has_room
     }
 
-    /// Takes the packet that was owed first.
-    pub fn take_owed(&mut self) -> Option<(Rank, Owed)> {
-        let (to, owed) = self.owed.pop_front()?;
-        if owed.limit().is_some()
-            && let Some(replies) = self.replies.get_mut(&to)
-        {
+    /// A packet that was owed leaves.
+    pub fn paid(&mut self, to: Rank, owed: &Owed) {
+        if let Some(replies) = owed.limit().and(self.replies.get_mut(&to)) {
             *replies -= 1;
         }
-        Some((to, owed))
-    }
-
-    /// Gives back what was taken and could not be sent: it is the first again.
-    pub fn put_back_owed(&mut self, to: Rank, owed: Owed) {
-        if owed.limit().is_some() {
-            *self.replies.entry(to).or_default() += 1;
-        }
-        self.owed.push_front((to, owed));
     }
 
     /// Takes the oldest offer that `from` has made under `name`.

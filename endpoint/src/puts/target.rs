@@ -1,20 +1,19 @@
 //! Target of puts: handles packets of puts and gets that were taken from the network, and sends the
 //! replies.
 
-use super::state::{Connections, FollowUp, Owed};
-use crate::biased::Biased;
+use super::state::{FollowUp, Owed, PutState};
 use crate::duties::Duties;
 use crate::handle::Handle;
 use crate::receive::KeptPacket;
 use crate::send::SendPacket;
-use crate::{Arrival, Endpoint, Handler, Result, Verdict, WeakEndpoint};
+use crate::{Arrival, Handler, Result, Verdict, WeakEndpoint};
 use std::sync::Arc;
+use weft_wire::Rank;
 use weft_wire::place::{self, PlaceHeader, PlaceKind, Refusal};
-use weft_wire::{Protocol, Rank};
 
 /// Handler to which a node gives the packets of puts and gets.
 pub(crate) struct PutTarget {
-    connections: Arc<Biased<Connections>>,
+    puts: Arc<PutState>,
     duties: Arc<Duties>,
     /// Weak, because the node owns this handler: otherwise neither would ever be freed.
     node: WeakEndpoint,
@@ -23,12 +22,10 @@ pub(crate) struct PutTarget {
 }
 
 impl PutTarget {
-    pub fn new(
-        connections: Arc<Biased<Connections>>,
-        duties: Arc<Duties>,
-        node: &Endpoint,
-    ) -> Self {
-        PutTarget { connections, duties, node: node.downgrade(), left: None }
+    /// That of the rank that has this handle.
+    pub fn new(handle: &Handle) -> Self {
+        let Handle { node, duties, puts, .. } = handle.clone();
+        PutTarget { puts, duties, node: node.downgrade(), left: None }
     }
 }
 
@@ -36,7 +33,9 @@ impl Handler for PutTarget {
     #[inline]
     fn inside(&mut self, arrival: &Arrival) -> Verdict {
         // Another thread that is inside may be about to enter the node, in which this thread is.
-        let Some(mut state) = self.connections.enter_at_once() else { return Verdict::Outside };
+        let Some(mut state) = self.puts.connections.enter_at_once() else {
+            return Verdict::Outside;
+        };
         match arrival.look(|packet| state.arrived(arrival.origin(), packet)) {
             FollowUp::Nothing => Verdict::Done,
             FollowUp::Wake => Verdict::Wake,
@@ -50,7 +49,7 @@ impl Handler for PutTarget {
     fn outside(&mut self, slot: &mut Option<Arrival>) {
         let Some(arrival) = slot.as_ref() else { return };
         let left = self.left.take().unwrap_or_else(|| {
-            let mut state = self.connections.enter();
+            let mut state = self.puts.connections.enter();
             arrival.look(|packet| state.arrived(arrival.origin(), packet))
         });
         if !matches!(left, FollowUp::Nothing) {
@@ -77,9 +76,8 @@ impl PutTarget {
             }
             FollowUp::Reply(owed) => {
                 let Some(to) = slot.as_ref().map(Arrival::origin) else { return };
-                let (duties, connections) =
-                    (Arc::clone(&self.duties), Arc::clone(&self.connections));
-                let handle = Handle::new(node, duties, connections);
+                let (duties, puts) = (Arc::clone(&self.duties), Arc::clone(&self.puts));
+                let handle = Handle::new(node, duties, puts);
                 handle.owe(to, owed);
                 handle.node.attendance().nudge();
             }
@@ -88,30 +86,24 @@ impl PutTarget {
 }
 
 impl Handle {
-    /// Sends `owed` to another rank, at once or as soon as there is a packet for it.
+    /// Sends `owed` to another rank, at once or as soon as there is a packet for it, unless that
+    /// rank is owed too many replies.
     pub(crate) fn owe(&self, to: Rank, owed: Owed) {
-        self.connections.enter().owe(to, owed);
-        self.pay();
+        if self.puts.connections.enter().owe(to, &owed) {
+            self.puts.owed.push((to, owed));
+            self.pay();
+        }
     }
 
     /// Sends what is owed, as far as there are packets.
     #[cold]
     pub(crate) fn pay(&self) {
-        while let Some((to, owed)) = {
-            let mut state = self.connections.enter();
-            let next = state.take_owed();
-            self.duties.note_owing(Protocol::PUTS, next.is_some());
-            next
-        } {
-            // An exhausted pool is an error where the program sends, not here.
-            let Ok(Some(packet)) = SendPacket::try_alloc(self, Some(to)) else {
-                self.connections.enter().put_back_owed(to, owed);
-                return;
-            };
-            if self.say(packet, to, owed).is_err() {
-                return;
-            }
-        }
+        // An exhausted pool is an error where the program sends, not here.
+        let _ = self.puts.owed.flush(|&mut (to, owed)| {
+            let Some(packet) = SendPacket::try_alloc(self, Some(to))? else { return Ok(false) };
+            self.puts.connections.enter().paid(to, &owed);
+            self.say(packet, to, owed).map(|()| true)
+        });
     }
 
     fn say(&self, mut packet: SendPacket<'_>, to: Rank, owed: Owed) -> Result<()> {
@@ -131,7 +123,7 @@ impl Handle {
         question: &PlaceHeader,
     ) -> Result<&'a mut SendPacket<'b>> {
         let length = question.length as usize;
-        let mut state = self.connections.enter();
+        let mut state = self.puts.connections.enter();
         let refused = match state.receives.admit(to, question, 0) {
             Ok((admitted, at)) if length + place::SIZE <= self.max_payload_to(to) => {
                 packet.put(&PlaceHeader { kind: PlaceKind::Got, ..*question }.emit())?;

@@ -13,3 +13,4 @@ mod packets;
 mod pipes;
 mod protocols;
 mod puts;
+mod send_queue;

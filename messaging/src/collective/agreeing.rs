@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use weft_collective::Members;
 use weft_collective::agreement::{Agreement, AgreementMessage, Decision, Post};
 use weft_collective::teams::MOST_UNOPENED;
-use weft_endpoint::Rank;
+use weft_endpoint::{Packets, Rank, SendQueue};
 
 /// Kind of an entry in the line of a team, as a bit of its flags. The lower half of the flags is
 /// the caller's.
@@ -66,20 +66,20 @@ impl EntryKind {
 const MOST_EARLY: usize = 4;
 
 /// The lines of all teams of this rank.
-#[derive(Default)]
 pub(super) struct Agreeing {
     port: OnceLock<Port>,
     state: Mutex<State>,
+    outbox: Arc<Outbox>,
 }
 
-#[derive(Default)]
+/// Messages that leave in order. They wait for packets themselves, and so nothing waits here.
+type Outbox = SendQueue<(Rank, Vec<u8>)>;
+
 struct State {
     lines: BTreeMap<TeamId, Line>,
     /// Messages for teams that are not open here.
     early: BTreeMap<TeamId, Vec<(Rank, AgreementMessage)>>,
-    outbox: VecDeque<(Rank, Vec<u8>)>,
-    /// True while a thread sends what is in there, in order.
-    is_sending: bool,
+    outbox: Arc<Outbox>,
 }
 
 /// Line of a team: entries that it agrees about, one after the other.
@@ -115,18 +115,26 @@ pub(super) enum Effect {
 /// Messages of one team on their way into the outbox.
 struct Letters<'a> {
     team: TeamId,
-    outbox: &'a mut VecDeque<(Rank, Vec<u8>)>,
+    outbox: &'a Outbox,
 }
 
 impl Post for Letters<'_> {
     fn send(&mut self, to: Rank, message: &AgreementMessage) {
         let mut bytes = self.team.emit().to_vec();
         bytes.extend_from_slice(&message.emit());
-        self.outbox.push_back((to, bytes));
+        self.outbox.push((to, bytes));
     }
 }
 
 impl Agreeing {
+    /// No lines yet, of a rank with these packets.
+    pub fn new(packets: &Packets) -> Self {
+        let outbox = Arc::new(packets.system().send_queue());
+        let (lines, early) = (BTreeMap::new(), BTreeMap::new());
+        let state = State { lines, early, outbox: Arc::clone(&outbox) };
+        Agreeing { port: OnceLock::new(), state: Mutex::new(state), outbox }
+    }
+
     /// Takes its messages from a port of `engine`'s; what comes goes to `arrived`.
     ///
     /// # Errors
@@ -276,16 +284,10 @@ impl Agreeing {
     /// Sends what is to be sent, in order. A rank that does not get it is lost.
     pub fn send(&self) {
         let Some(port) = self.port.get() else { return };
-        let mut state = self.state();
-        if std::mem::replace(&mut state.is_sending, true) {
-            return;
-        }
-        while let Some((to, bytes)) = state.outbox.pop_front() {
-            drop(state);
-            let _ = port.send(to, &bytes[..]);
-            state = self.state();
-        }
-        state.is_sending = false;
+        let _ = self.outbox.flush(|(to, bytes)| {
+            let _ = port.send(*to, &bytes[..]);
+            Ok(true)
+        });
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -297,7 +299,7 @@ impl State {
     /// Does something to the line of a team, and all that follows from that.
     fn with(&mut self, team: TeamId, act: impl FnOnce(&mut Line, &mut Letters<'_>)) -> Vec<Effect> {
         let Some(line) = self.lines.get_mut(&team) else { return Vec::new() };
-        let mut letters = Letters { team, outbox: &mut self.outbox };
+        let mut letters = Letters { team, outbox: &self.outbox };
         act(line, &mut letters);
         line.go_on(&mut letters)
     }

@@ -168,7 +168,7 @@ impl Operations {
                 splits: 0,
                 areas: AgreedAreas::default(),
             }),
-            agreeing: packets.losses().goes_on().then(Agreeing::default),
+            agreeing: packets.losses().goes_on().then(|| Agreeing::new(packets)),
         });
         engine.sharing.on_share(&operations, |operations| operations.state.share());
         let this = Arc::downgrade(&operations);

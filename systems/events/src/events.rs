@@ -2,14 +2,14 @@
 
 use crate::frame::{Flags, Header, Kind, SIZE};
 use crate::ledger::Status;
-use crate::machine::{Breach, EventMachine, Outbox, Statistics};
+use crate::machine::{Breach, EventMachine, Frame, Outbox, Statistics};
 use crate::settings::{Protocol, Settings};
 use crate::traditional::Storage;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use weft_endpoint::{Awaited, KeptPacket, Packet, Packets, Progress, Rank, Step, Whom};
+use weft_endpoint::{Awaited, KeptPacket, Packet, Packets, Progress, Rank, SendQueue, Whom};
 
 /// To whom a fragment goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,18 +72,21 @@ type Body = Arc<[u8]>;
 /// A node's part in the events of a job, one for each job: it takes all packets of the rank. Any
 /// thread may use it.
 pub struct Events {
-    packets: Packets,
+    node: Arc<Node>,
     settings: Settings,
-    state: Arc<Mutex<NodeState>>,
     /// Callback that sends what there was no packet for, whatever this rank waits for.
     _progress: Arc<Progress>,
+}
+
+struct Node {
+    packets: Packets,
+    state: Mutex<NodeState>,
+    frames: SendQueue<Frame<Body>>,
 }
 
 struct NodeState {
     machine: EventMachine<Body>,
     arrived: BTreeMap<u32, VecDeque<Arrived>>,
-    /// Frames for which there was no packet yet.
-    waiting: VecDeque<(Option<Rank>, Header, Option<Body>)>,
     breach: Option<Breach>,
 }
 
@@ -109,48 +112,47 @@ impl Events {
         let packets = &packets.of(weft_endpoint::Protocol::EVENTS);
         let (rank, ranks) = (packets.rank(), packets.size());
         let limits = settings.limits(ranks, packets.in_flight()).map_err(Error::Buffers)?;
-        let state = Arc::new(Mutex::new(NodeState {
+        let state = Mutex::new(NodeState {
             machine: EventMachine::new(rank, ranks, &settings, limits),
             arrived: BTreeMap::new(),
-            waiting: VecDeque::new(),
             breach: None,
-        }));
-        packets.trace().name_port(HANDLER, "events");
-        let (upcall, arriving) = (packets.clone(), Arc::clone(&state));
-        packets.on_packet(move |packet| arrive(&upcall, &arriving, packet));
-        let (owing, waiting) = (packets.clone(), Arc::downgrade(&state));
-        let progress: Arc<Progress> = Arc::new(move || {
-            let state = waiting.upgrade();
-            state.map_or(Ok(()), |state| flush(&owing, &state).or_else(unless_exhausted))?;
-            Ok(false)
         });
-        packets.system().progress_by(&progress);
-        Ok(Events { packets: packets.clone(), settings, state, _progress: progress })
+        let (packets, frames) = (packets.clone(), packets.system().send_queue());
+        let node = Arc::new(Node { packets, state, frames });
+        node.packets.trace().name_port(HANDLER, "events");
+        let arriving = Arc::clone(&node);
+        node.packets.on_packet(move |packet| arriving.arrive(packet));
+        let owing = Arc::downgrade(&node);
+        let progress: Arc<Progress> = Arc::new(move || {
+            owing.upgrade().map_or(Ok(false), |node| node.frames.pay(node.sender()))
+        });
+        node.packets.system().progress_by(&progress);
+        Ok(Events { node, settings, _progress: progress })
     }
 
     /// This node.
     pub fn rank(&self) -> Rank {
-        self.packets.rank()
+        self.node.packets.rank()
     }
 
     /// Nodes in the job.
     pub fn size(&self) -> usize {
-        self.packets.size()
+        self.node.packets.size()
     }
 
     /// Bytes that a fragment holds at most.
     pub fn fragment_bytes(&self) -> usize {
-        self.packets.max_payload() - SIZE
+        self.node.packets.max_payload() - SIZE
     }
 
     /// The packets below, for their clock and for declared work.
     pub fn packets(&self) -> &Packets {
-        &self.packets
+        &self.node.packets
     }
 
     /// Counters of this node so far.
     pub fn statistics(&self) -> Statistics {
-        lock(&self.state).machine.statistics
+        self.node.lock().machine.statistics
     }
 
     /// Sends a fragment of a message of `event`: `send` of careful-protocols 5.1. The bytes are
@@ -176,10 +178,10 @@ impl Events {
         loop {
             self.wait_to_send(to)?;
             let mut packet = match to {
-                Some(to) => self.packets.packet_to(to)?,
-                None => self.packets.packet()?,
+                Some(to) => self.node.packets.packet_to(to)?,
+                None => self.node.packets.packet()?,
             };
-            let mut state = lock(&self.state);
+            let mut state = self.node.lock();
             // An upcall may have closed the window again, by an update of its own.
             if !state.machine.may_send(to) {
                 continue;
@@ -188,7 +190,7 @@ impl Events {
             let machine = &mut state.machine;
             let header = machine.send(to, event, flags, || bytes.into(), bytes.len(), &mut out);
             drop(state);
-            account(&self.packets, &out);
+            self.node.account(&out);
             packet.put(&header.encode())?.put(bytes)?;
             match to {
                 Some(to) => packet.unicast(to)?,
@@ -206,10 +208,10 @@ impl Events {
     }
 
     fn wait_to_send(&self, to: Option<Rank>) -> Result<()> {
-        if lock(&self.state).machine.may_send(to) {
+        if self.node.lock().machine.may_send(to) {
             return self.flush_waiting();
         }
-        lock(&self.state).machine.statistics.blocked_sends += 1;
+        self.node.lock().machine.statistics.blocked_sends += 1;
         let what = || match to {
             Some(to) => Awaited::new(format!("rank {to} to take fragments"), Whom::One(to)),
             None => Awaited::of_unknown("all others to take fragments"),
@@ -229,7 +231,7 @@ impl Events {
         if let Source::One(from) = from {
             self.other(from)?;
         }
-        if lock(&self.state).machine.is_over(event) {
+        if self.node.lock().machine.is_over(event) {
             return Err(Error::Over(event));
         }
         let find = |state: &mut NodeState| {
@@ -270,13 +272,13 @@ impl Events {
     ) -> Result<T> {
         let asks = self.settings.protocol == Protocol::Traditional;
         loop {
-            let ask_at = asks.then(|| self.packets.now() + self.settings.request_after);
+            let ask_at = asks.then(|| self.node.packets.now() + self.settings.request_after);
             if let Some(found) = self.wait_until(ask_at, what, &mut find)? {
                 return Ok(found);
             }
             let mut out = Outbox::default();
-            lock(&self.state).machine.timeout(event, &mut out);
-            perform(&self.packets, &self.state, out)?;
+            self.node.lock().machine.timeout(event, &mut out);
+            self.node.perform(out)?;
         }
     }
 
@@ -287,35 +289,28 @@ impl Events {
         what: &dyn Fn() -> Awaited,
         find: &mut impl FnMut(&mut NodeState) -> Option<T>,
     ) -> Result<Option<T>> {
-        let mut found = Ok(None);
-        self.packets.presence().wait_for(what, deadline, &mut || {
-            found = self.flush_waiting().map(|()| find(&mut lock(&self.state)));
-            if !matches!(found, Ok(None)) {
-                return Ok(Step::Done);
-            }
-            if self.packets.poll()? {
-                return Ok(Step::Progress);
-            }
-            self.packets.losses().check()?;
-            let is_over = deadline.is_some_and(|deadline| self.packets.now() >= deadline);
-            Ok(if is_over { Step::Done } else { Step::Idle })
+        let found = self.node.packets.presence().wait_to_find(what, deadline, || {
+            Ok(match self.flush_waiting() {
+                Ok(()) => find(&mut self.node.lock()).map(Ok),
+                Err(error) => Some(Err(error)),
+            })
         })?;
-        found
+        found.transpose()
     }
 
     /// Sends the frames that wait for packets, and says what a peer did wrong.
     fn flush_waiting(&self) -> Result<()> {
-        if let Some(breach) = lock(&self.state).breach {
+        if let Some(breach) = self.node.lock().breach {
             return Err(breach.into());
         }
-        Ok(flush(&self.packets, &self.state)?)
+        Ok(self.node.frames.flush(self.node.sender())?)
     }
 
     fn released(&self, from: Rank, place: Storage) {
         let mut out = Outbox::default();
-        lock(&self.state).machine.released(from, place, &mut out);
+        self.node.lock().machine.released(from, place, &mut out);
         // A destructor cannot return an error; the next waiting call returns it.
-        let _ = perform(&self.packets, &self.state, out);
+        let _ = self.node.perform(out);
     }
 
     /// The end of the job's events: a crowd event of its own, `event`, after which all nodes have
@@ -328,13 +323,13 @@ impl Events {
             self.send(Destination::Everyone, event, &[], Flags::CROWD)?;
             while self.receive(Source::Anyone, event)?.status() != Status::EventDone {}
             let mut out = Outbox::default();
-            lock(&self.state).machine.farewell(&mut out);
-            perform(&self.packets, &self.state, out)?;
+            self.node.lock().machine.farewell(&mut out);
+            self.node.perform(out)?;
             let what = || Awaited::of_unknown("all others to have what was sent in events");
             self.wait(None, &what, |state| {
-                (state.machine.all_have(event) && state.waiting.is_empty()).then_some(())
+                (state.machine.all_have(event) && self.node.frames.is_empty()).then_some(())
             })?;
-            self.packets.flush()?;
+            self.node.packets.flush()?;
         }
         Ok(self.statistics())
     }
@@ -343,7 +338,7 @@ impl Events {
 impl Drop for Events {
     /// Gives the upcall up, which holds the packets, whose node holds it.
     fn drop(&mut self) {
-        self.packets.on_packet(|_| ());
+        self.node.packets.on_packet(|_| ());
     }
 }
 
@@ -397,106 +392,83 @@ impl Drop for Fragment<'_> {
     }
 }
 
-fn lock(state: &Mutex<NodeState>) -> MutexGuard<'_, NodeState> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
+impl Node {
+    fn lock(&self) -> MutexGuard<'_, NodeState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-/// The upcall. Holds no lock while it calls the packet layer.
-fn arrive(packets: &Packets, state: &Mutex<NodeState>, packet: Packet<'_>) {
-    let _handler = packets.trace().handler_span(HANDLER);
-    let from = packet.source();
-    let Some((header, bytes)) = Header::decode(&packet) else {
-        lock(state).breach.get_or_insert(Breach::Frame(from));
-        return;
-    };
-    let mut out = Outbox::default();
-    let size = bytes.len();
-    let mut locked = lock(state);
-    let place = match locked.machine.received(from, &header, &mut out) {
-        Ok(place) => place,
-        Err(breach) => {
-            locked.breach.get_or_insert(breach);
+    /// The upcall. Holds no lock while it calls the packet layer.
+    fn arrive(&self, packet: Packet<'_>) {
+        let _handler = self.packets.trace().handler_span(HANDLER);
+        let from = packet.source();
+        let Some((header, bytes)) = Header::decode(&packet) else {
+            self.lock().breach.get_or_insert(Breach::Frame(from));
             return;
-        }
-    };
-    drop(locked);
-    let stored = match place {
-        Storage::Nowhere => None,
-        Storage::Buffer => packet.keep().map(Stored::Buffer),
-        Storage::Memory => {
-            out.copied += size;
-            Some(Stored::Memory(bytes.to_vec()))
-        }
-    };
-    if let Some(stored) = stored {
-        debug_assert_eq!(header.kind, Kind::Fragment, "only fragments are kept");
-        let arrived = Arrived { from, index: header.index, stored };
-        lock(state).arrived.entry(header.event).or_default().push_back(arrived);
-    }
-    if let Err(error) = perform(packets, state, out).or_else(unless_exhausted) {
-        // A waiting call returns the same error: an upcall fails only where the job does.
-        debug_assert!(packets.losses().first().is_some(), "{error}");
-    }
-}
-
-fn account(packets: &Packets, out: &Outbox<Body>) {
-    if out.operations > 0 {
-        packets.work(out.operations);
-    }
-    if out.copied > 0 {
-        packets.copied(out.copied);
-    }
-}
-
-/// Sends the frames that wait for packets, as far as there are some. Never blocks.
-fn flush(packets: &Packets, state: &Mutex<NodeState>) -> weft_endpoint::Result<()> {
-    let mut locked = lock(state);
-    if locked.waiting.is_empty() {
-        return Ok(());
-    }
-    let frames = locked.waiting.drain(..).collect();
-    packets.system().note_owing(false);
-    drop(locked);
-    perform(packets, state, Outbox { frames, ..Outbox::default() })
-}
-
-/// Sends frames, as far as there are packets to send them in; the rest waits. Never blocks.
-fn perform(
-    packets: &Packets,
-    state: &Mutex<NodeState>,
-    out: Outbox<Body>,
-) -> weft_endpoint::Result<()> {
-    account(packets, &out);
-    let mut frames = out.frames.into_iter();
-    while let Some((to, header, body)) = frames.next() {
-        let free = match to {
-            Some(to) => packets.try_packet_to(to),
-            None => packets.try_packet(),
         };
-        let mut packet = match free {
-            Ok(Some(packet)) => packet,
-            none => {
-                let mut state = lock(state);
-                state.waiting.push_back((to, header, body));
-                state.waiting.extend(frames);
-                packets.system().note_owing(true);
-                return none.map(drop);
+        let mut out = Outbox::default();
+        let size = bytes.len();
+        let mut state = self.lock();
+        let place = match state.machine.received(from, &header, &mut out) {
+            Ok(place) => place,
+            Err(breach) => {
+                state.breach.get_or_insert(breach);
+                return;
             }
         };
-        packet.put(&header.encode())?.put(body.as_deref().unwrap_or_default())?;
-        match to {
-            Some(to) => packet.unicast(to)?,
-            None => packet.broadcast()?,
+        drop(state);
+        let stored = match place {
+            Storage::Nowhere => None,
+            Storage::Buffer => packet.keep().map(Stored::Buffer),
+            Storage::Memory => {
+                out.copied += size;
+                Some(Stored::Memory(bytes.to_vec()))
+            }
+        };
+        if let Some(stored) = stored {
+            debug_assert_eq!(header.kind, Kind::Fragment, "only fragments are kept");
+            let arrived = Arrived { from, index: header.index, stored };
+            self.lock().arrived.entry(header.event).or_default().push_back(arrived);
+        }
+        if let Err(error) = self.perform(out) {
+            // A waiting call returns the same error: an upcall fails only where the job does.
+            debug_assert!(
+                error.is_exhausted() || self.packets.losses().first().is_some(),
+                "{error}"
+            );
         }
     }
-    Ok(())
-}
 
-/// A program that holds all packets of its rank is told so where it sends; what this layer has to
-/// send waits.
-fn unless_exhausted(error: weft_endpoint::Error) -> weft_endpoint::Result<()> {
-    match error {
-        weft_endpoint::Error::PoolExhausted { .. } => Ok(()),
-        error => Err(error),
+    fn account(&self, out: &Outbox<Body>) {
+        if out.operations > 0 {
+            self.packets.work(out.operations);
+        }
+        if out.copied > 0 {
+            self.packets.copied(out.copied);
+        }
+    }
+
+    /// Sends frames, as far as there are packets to send them in; the rest waits. Never blocks.
+    fn perform(&self, out: Outbox<Body>) -> weft_endpoint::Result<()> {
+        self.account(&out);
+        let mut frames = self.frames.batch();
+        out.frames.into_iter().for_each(|frame| frames.add(frame));
+        frames.send(self.sender())
+    }
+
+    /// Function that sends a frame, if there is a packet for it.
+    fn sender(&self) -> impl FnMut(&mut Frame<Body>) -> weft_endpoint::Result<bool> {
+        |(to, header, body)| {
+            let free = match *to {
+                Some(to) => self.packets.try_packet_to(to)?,
+                None => self.packets.try_packet()?,
+            };
+            let Some(mut packet) = free else { return Ok(false) };
+            packet.put(&header.encode())?.put(body.as_deref().unwrap_or_default())?;
+            match *to {
+                Some(to) => packet.unicast(to)?,
+                None => packet.broadcast()?,
+            }
+            Ok(true)
+        }
     }
 }

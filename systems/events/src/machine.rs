@@ -79,11 +79,13 @@ enum Either<B> {
     Traditional(Traditional<B>),
 }
 
+/// A frame to be sent: to whom, or to everyone; bytes go with fragments that are sent again.
+pub(crate) type Frame<B> = (Option<Rank>, Header, Option<B>);
+
 /// Interface to a node's surroundings: it sends frames, and accounts for what it did.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox<B> {
-    /// To whom, or to everyone; bytes go with fragments that are sent again.
-    pub frames: Vec<(Option<Rank>, Header, Option<B>)>,
+    pub frames: Vec<Frame<B>>,
     pub operations: u64,
     /// Bytes that were copied.
     pub copied: usize,

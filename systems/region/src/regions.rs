@@ -23,14 +23,14 @@ use crate::coherence::{Call, Policy, Region, Version};
 use crate::format::{Header, Notice, receivers};
 use bytemuck::Pod;
 use collectives::Collectives;
-use outbox::{Outbox, Post, is_exhausted};
+use outbox::{Outbox, Post};
 use slot::Slot;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Awaited, Packet, Packets, Progress, Protocol, Rank, Step, Whom};
+use weft_endpoint::{Awaited, Packet, Packets, Progress, Protocol, Rank, Whom};
 
 /// A node's part in the regions of a job, one for each job: it takes all of their packets.
 /// Clones are handles to the same one.
@@ -120,7 +120,7 @@ impl Regions {
         let node = Arc::new_cyclic(|this: &Weak<Node>| {
             let node = this.clone();
             let progress: Arc<Progress> =
-                Arc::new(move || node.upgrade().map_or(Ok(false), |node| node.pay()));
+                Arc::new(move || node.upgrade().map_or(Ok(false), |node| node.outbox.pay()));
             Node {
                 packets: packets.clone(),
                 most_unmapped: settings.most_unmapped,
@@ -333,14 +333,6 @@ impl Node {
         Ok(self.outbox.flush()?)
     }
 
-    /// Sends what there was no packet for, for who waits for something else.
-    fn pay(&self) -> weft_endpoint::Result<bool> {
-        match self.outbox.flush() {
-            Err(error) if !is_exhausted(&error) => Err(error),
-            _ => Ok(false),
-        }
-    }
-
     /// Polls once in [`accesses_per_poll`] calls.
     #[inline]
     fn poll_now_and_then(&self) -> Result<()> {
@@ -362,25 +354,14 @@ impl Node {
         what: &dyn Fn() -> Awaited,
         mut find: impl FnMut(&Node) -> Option<T>,
     ) -> Result<T> {
-        let mut found = None;
-        self.packets.presence().wait_for(what, None, &mut || {
+        let found = self.packets.presence().wait_to_find(what, None, || {
             self.outbox.flush()?;
-            found = find(self);
-            if found.is_some() || self.broken.load(Ordering::Acquire) {
-                return Ok(Step::Done);
-            }
-            let any = self.packets.poll()?;
-            if !any {
-                self.packets.losses().check()?;
-            }
-            Ok(Step::of(any))
+            let found = find(self).map(Ok);
+            Ok(found.or_else(|| self.check().err().map(Err)))
         })?;
-        if let Some(found) = found {
-            self.flush()?;
-            return Ok(found);
-        }
-        self.check()?;
-        unreachable!("a wait ends with what it waits for, or a breach")
+        let found = found.unwrap_or_else(|| unreachable!("a wait ends with what it waits for"))?;
+        self.flush()?;
+        Ok(found)
     }
 
     /// Checks that no peer has broken the protocol.
@@ -405,7 +386,7 @@ impl Node {
         };
         match outcome {
             Ok(()) => {}
-            Err(Error::Packets(error)) if is_exhausted(&error) => {}
+            Err(Error::Packets(error)) if error.is_exhausted() => {}
             Err(error) => self.break_off(error),
         }
         // Whoever waits meets the same error.

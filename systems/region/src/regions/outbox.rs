@@ -1,14 +1,15 @@
-//! Queue of what is to be sent, in order.
+//! Frames of regions, and the ways of the bytes that they carry.
 
 use super::error::{Error, Result};
 use super::settings::{DataWay, Settings};
 use crate::RegionId;
 use crate::format::{DATA_SIZE, Destination, Header, Notice, SIZE, receivers};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Block, Heap, HeapName, Landing, Packets, Rank, ReadBlock, RemoteHeap};
+use weft_endpoint::{Batch, Block, Heap, HeapName, Landing, Packets, SendQueue};
+use weft_endpoint::{Rank, ReadBlock, RemoteHeap};
 
 /// Regions of fewer bytes travel in packets: a put has its notice in a packet of its own.
 const PUT_FROM: u64 = 1024;
@@ -19,8 +20,7 @@ const HEAP_BYTES: usize = 256 << 20;
 /// copy if somebody still needs them as they are. What the home lends is only read.
 pub(super) type Memory = Arc<ReadBlock>;
 
-/// Frames that wait for packets. One thread has the turn to send at a time, so that the order
-/// stays; others leave theirs to it.
+/// All that a node sends.
 pub(super) struct Outbox {
     packets: Packets,
     multicast: bool,
@@ -30,9 +30,7 @@ pub(super) struct Outbox {
     loans: AtomicBool,
     /// Of those regions whose bytes may be put; made when that is first wanted.
     heap: OnceLock<Option<Arc<Heap>>>,
-    queue: Biased<Queue>,
-    /// True if there may be something in the queue; written inside its lock.
-    any: AtomicBool,
+    frames: SendQueue<QueuedFrame>,
     /// The heaps of other nodes, once they have said how they are called.
     heaps: Biased<BTreeMap<Rank, Far>>,
 }
@@ -40,12 +38,6 @@ pub(super) struct Outbox {
 /// Answers that wait for packets to one rank, at most: one for each of its threads, which wait for
 /// them.
 const MOST_ANSWERS: usize = 4096;
-
-#[derive(Default)]
-struct Queue {
-    frames: VecDeque<QueuedFrame>,
-    sending: bool,
-}
 
 /// Another node's heap.
 enum Far {
@@ -89,8 +81,7 @@ impl Outbox {
             puts: AtomicBool::new(false),
             loans: AtomicBool::new(false),
             heap: OnceLock::new(),
-            queue: Biased::default(),
-            any: AtomicBool::new(false),
+            frames: packets.system().send_queue(),
             heaps: Biased::default(),
         };
         outbox.set_data(settings.data);
@@ -115,7 +106,7 @@ impl Outbox {
 
     /// Makes all threads equal ([`super::Regions::share`]).
     pub(super) fn share(&self) {
-        self.queue.share();
+        self.frames.share();
         self.heaps.share();
     }
 
@@ -150,17 +141,14 @@ impl Outbox {
 
     /// Answers a question of `to`. False if too many answers to it wait for packets (I9).
     pub(super) fn answer(&self, to: Rank, region: RegionId, notice: Notice) -> bool {
-        let is_answer = |frame: &&QueuedFrame| matches!(frame, QueuedFrame { to: To::One(one), what: What::Packet(_) } if *one == to);
-        if self.queue.enter().frames.iter().filter(is_answer).count() >= MOST_ANSWERS {
-            return false;
-        }
-        self.notice(to, region, notice);
-        true
+        let is_answer = |frame: &QueuedFrame| matches!(frame, QueuedFrame { to: To::One(one), what: What::Packet(_) } if *one == to);
+        let what = What::Packet(notice.emit(region));
+        self.frames.push_within(MOST_ANSWERS, is_answer, QueuedFrame { to: To::One(to), what })
     }
 
     /// A packet of these bytes.
     pub(super) fn packet(&self, to: Rank, bytes: Box<[u8]>) {
-        self.push(QueuedFrame { to: To::One(to), what: What::Packet(bytes) });
+        self.frames.push(QueuedFrame { to: To::One(to), what: What::Packet(bytes) });
     }
 
     /// The heap of another node.
@@ -211,101 +199,33 @@ impl Outbox {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let queue = self.queue.enter();
-        queue.frames.is_empty() && !queue.sending
+        self.frames.is_empty()
     }
 
-    fn push(&self, outgoing: QueuedFrame) {
-        let mut queue = self.queue.enter();
-        queue.frames.push_back(outgoing);
-        self.any.store(true, Ordering::Relaxed);
-    }
-
-    /// Sends what there are packets for. Never blocks. Who has put something in itself does not
-    /// miss it.
+    /// Sends what there are packets for. Never blocks.
     #[inline]
     pub(super) fn flush(&self) -> weft_endpoint::Result<()> {
-        if self.any.load(Ordering::Relaxed) { self.send() } else { Ok(()) }
+        self.frames.flush(|frame| frame.send(self))
     }
 
-    #[cold]
-    fn send(&self) -> weft_endpoint::Result<()> {
-        let mut queue = self.queue.enter();
-        if queue.sending {
-            return Ok(());
-        }
-        let Some(first) = self.next(&mut queue) else { return Ok(()) };
-        queue.sending = true;
-        drop(queue);
-        self.send_from(first)
-    }
-
-    /// Sends `next` and what waits behind it, in the turn of whoever is sending.
-    fn send_from(&self, mut next: QueuedFrame) -> weft_endpoint::Result<()> {
-        loop {
-            let sent = next.send(self);
-            let mut queue = self.queue.enter();
-            let follows = match sent {
-                Ok(true) => self.next(&mut queue),
-                Ok(false) => {
-                    self.put_back(&mut queue, next);
-                    None
-                }
-                Err(error) => {
-                    if is_exhausted(&error) {
-                        self.put_back(&mut queue, next);
-                    }
-                    queue.sending = false;
-                    return Err(error);
-                }
-            };
-            let Some(follows) = follows else {
-                queue.sending = false;
-                return Ok(());
-            };
-            drop(queue);
-            next = follows;
-        }
-    }
-
-    /// Next packet to be sent.
-    fn next(&self, queue: &mut Queue) -> Option<QueuedFrame> {
-        let next = queue.frames.pop_front();
-        if next.is_none() && self.any.load(Ordering::Relaxed) {
-            self.any.store(false, Ordering::Relaxed);
-            self.packets.system().note_owing(false);
-        }
-        next
-    }
-
-    /// There is no packet for what comes next.
-    #[cold]
-    fn put_back(&self, queue: &mut Queue, next: QueuedFrame) {
-        queue.frames.push_front(next);
-        self.any.store(true, Ordering::Relaxed);
-        self.packets.system().note_owing(true);
+    /// Does what [`Self::flush`] does, for who waits for something else.
+    pub(super) fn pay(&self) -> weft_endpoint::Result<bool> {
+        self.frames.pay(|frame| frame.send(self))
     }
 }
 
 /// Sends of an event at a region, in the order of the calls here: they are made while the region is
-/// entered, so that nobody sends anything about it in between. The first frame needs no place in
-/// the queue if nobody is before it.
+/// entered, so that nobody sends anything about it in between.
 #[must_use = "what is in it has the turn to send"]
 pub(super) struct Post<'a> {
     pub outbox: &'a Outbox,
-    first: Option<QueuedFrame>,
-}
-
-/// True if the program holds all packets of its rank: it is told so where it waits, and what is to
-/// be sent waits, too.
-pub(super) fn is_exhausted(error: &weft_endpoint::Error) -> bool {
-    matches!(error, weft_endpoint::Error::PoolExhausted { .. })
+    frames: Batch<'a, QueuedFrame>,
 }
 
 impl<'a> Post<'a> {
     #[inline]
     pub(super) fn new(outbox: &'a Outbox) -> Self {
-        Post { outbox, first: None }
+        Post { outbox, frames: outbox.frames.batch() }
     }
 
     /// A message to several nodes, with its data if it carries any.
@@ -315,11 +235,11 @@ impl<'a> Post<'a> {
             None => What::Message(header),
         };
         let to = To::Several(receivers::emit(to, self.outbox.packets.size()));
-        self.add(QueuedFrame { to, what });
+        self.frames.add(QueuedFrame { to, what });
     }
 
     pub(super) fn message(&mut self, to: Rank, header: Header) {
-        self.add(QueuedFrame { to: To::One(to), what: What::Message(header) });
+        self.frames.add(QueuedFrame { to: To::One(to), what: What::Message(header) });
     }
 
     pub(super) fn data(&mut self, to: Rank, header: Header, Data { memory, destination }: Data) {
@@ -330,30 +250,14 @@ impl<'a> Post<'a> {
             }
             _ => What::Data(header, memory),
         };
-        self.add(QueuedFrame { to: To::One(to), what });
-    }
-
-    fn add(&mut self, outgoing: QueuedFrame) {
-        if self.first.is_none() {
-            let mut queue = self.outbox.queue.enter();
-            if !queue.sending && queue.frames.is_empty() {
-                queue.sending = true;
-                drop(queue);
-                self.first = Some(outgoing);
-                return;
-            }
-        }
-        self.outbox.push(outgoing);
+        self.frames.add(QueuedFrame { to: To::One(to), what });
     }
 
     /// Sends it, once the region is left, as far as there are packets, and what else waits. Never
     /// blocks.
     #[inline]
     pub(super) fn send(self) -> weft_endpoint::Result<()> {
-        match self.first {
-            Some(first) => self.outbox.send_from(first),
-            None => self.outbox.flush(),
-        }
+        self.frames.send(|frame| frame.send(self.outbox))
     }
 }
 
