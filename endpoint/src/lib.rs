@@ -22,7 +22,7 @@
 //! | `packets`, `send`, `receive` | the packet interface: one handle for each system |
 //! | `handle` | what that, packets to send, puts and views have in common |
 //! | `duties`, `progress` | packets and work that one system takes on for another |
-//! | `send_queue` | what a system sends by itself, and what of it waits for packets |
+//! | `deferred` | what a system sends by itself, and what of it waits for packets |
 //! | `copy` | copies into frames and out of them (`unsafe`) |
 //! | `memory` | memory that packets leave from, and that their bytes are read into (`unsafe`) |
 //! | `trace` | spans of time, and what no packet tells of |
@@ -43,6 +43,8 @@ pub mod presence;
 // Under loom only what is above is built, for the collectives, which need no more.
 #[cfg(not(loom))]
 mod copy;
+#[cfg(not(loom))]
+mod deferred;
 #[cfg(not(loom))]
 mod duties;
 #[cfg(not(loom))]
@@ -71,8 +73,6 @@ mod receive;
 #[cfg(not(loom))]
 mod send;
 #[cfg(not(loom))]
-mod send_queue;
-#[cfg(not(loom))]
 mod threads;
 #[cfg(not(loom))]
 mod trace;
@@ -81,6 +81,8 @@ mod variable;
 
 #[cfg(not(loom))]
 pub use copy::{copy_out, copy_out_to};
+#[cfg(not(loom))]
+pub use deferred::{Batch, DeferredSends};
 #[cfg(not(loom))]
 pub use duties::Progress;
 #[cfg(not(loom))]
@@ -115,8 +117,6 @@ pub use puts::{
 pub use receive::{KeptPacket, Packet};
 #[cfg(not(loom))]
 pub use send::SendPacket;
-#[cfg(not(loom))]
-pub use send_queue::{Batch, SendQueue};
 #[cfg(not(loom))]
 pub use threads::{Thread, this_coroutine};
 #[cfg(not(loom))]

@@ -10,13 +10,13 @@ mod system;
 mod taking;
 
 use crate::biased::Biased;
+use crate::deferred::DeferredSends;
 use crate::duties::Duties;
 use crate::handle::Handle;
 use crate::memory::Memory;
 use crate::puts::{PutState, PutTarget, Puts};
 use crate::receive::Packet;
 use crate::send::SendPacket;
-use crate::send_queue::SendQueue;
 use crate::trace::Trace;
 use crate::variable::Variable;
 use crate::{
@@ -54,7 +54,7 @@ impl Packets {
     pub fn new<L: Link>(node: Arc<Node<L>>) -> Self {
         let node = Endpoint::of(node);
         let duties = Arc::<Duties>::default();
-        let owed = SendQueue::new(Protocol::PUTS, Arc::clone(&duties));
+        let owed = DeferredSends::new(Protocol::PUTS, Arc::clone(&duties));
         let puts = Arc::new(PutState { connections: Biased::default(), owed });
         let handle = Handle::new(node, duties, puts);
         handle.node.set_handler(Protocol::PUTS, Box::new(PutTarget::new(&handle)));

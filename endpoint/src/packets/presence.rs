@@ -56,7 +56,7 @@ impl<'a> Presence<'a> {
 
     /// Polls until `look` finds something, or `deadline` is over, and says `what` it waits for, as
     /// [`Self::wait_for`] does: the wait of a system that does not go on after a loss. It looks
-    /// before each poll, and may [flush](crate::SendQueue::flush) first.
+    /// before each poll, and may [flush](crate::DeferredSends::flush) first.
     ///
     /// # Errors
     /// The first of `look` and of the polls; a lost rank.

@@ -1,8 +1,8 @@
 //! A system among the others of its rank: who takes its packets, and what it has to do besides.
 
+use crate::deferred::DeferredSends;
 use crate::duties::Progress;
 use crate::handle::Handle;
-use crate::send_queue::SendQueue;
 use std::sync::Arc;
 
 /// A system among the others of its rank ([`crate::Packets::system`]).
@@ -29,13 +29,13 @@ impl<'a> System<'a> {
     }
 
     /// A queue for the frames that this system sends by itself. The calling thread enters it for
-    /// free, until it is [shared](SendQueue::share).
-    pub fn send_queue<F>(self) -> SendQueue<F> {
-        SendQueue::new(self.0.system, Arc::clone(&self.0.duties))
+    /// free, until it is [shared](DeferredSends::share).
+    pub fn deferred<F>(self) -> DeferredSends<F> {
+        DeferredSends::new(self.0.system, Arc::clone(&self.0.duties))
     }
 
     /// Notes whether this system has something to do that no packet of its own brings about: to
-    /// send what there was no packet for, above all, which a [`SendQueue`] notes by itself. While
+    /// send what there was no packet for, above all, which a [`DeferredSends`] notes by itself. While
     /// it has, its [progress](Self::progress_by) is made by whoever polls or waits for something
     /// else. Said inside of the lock of what there is to do, it is never wrong for long.
     #[inline]

@@ -4,7 +4,7 @@ use super::memory::{GetBuffer, Memory};
 use super::queue::{Notification, NotificationKind, Posted, Queue};
 use super::table::{Rights, Table};
 use crate::biased::Biased;
-use crate::send_queue::SendQueue;
+use crate::deferred::DeferredSends;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,7 +26,7 @@ pub(crate) const NAME_BYTES: usize = 128;
 pub(crate) struct PutState {
     pub connections: Biased<Connections>,
     /// Packets that no thread waits with, and their receivers.
-    pub owed: SendQueue<(Rank, Owed)>,
+    pub owed: DeferredSends<(Rank, Owed)>,
 }
 
 /// State of a rank's connections, in both directions.

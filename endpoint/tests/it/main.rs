@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 mod coalescing;
+mod deferred;
 mod failure;
 mod hostile;
 mod hostile_puts;
@@ -13,4 +14,3 @@ mod packets;
 mod pipes;
 mod protocols;
 mod puts;
-mod send_queue;

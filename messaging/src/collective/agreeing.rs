@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use weft_collective::Members;
 use weft_collective::agreement::{Agreement, AgreementMessage, Decision, Post};
 use weft_collective::teams::MOST_UNOPENED;
-use weft_endpoint::{Packets, Rank, SendQueue};
+use weft_endpoint::{DeferredSends, Packets, Rank};
 
 /// Kind of an entry in the line of a team, as a bit of its flags. The lower half of the flags is
 /// the caller's.
@@ -73,7 +73,7 @@ pub(super) struct Agreeing {
 }
 
 /// Messages that leave in order. They wait for packets themselves, and so nothing waits here.
-type Outbox = SendQueue<(Rank, Vec<u8>)>;
+type Outbox = DeferredSends<(Rank, Vec<u8>)>;
 
 struct State {
     lines: BTreeMap<TeamId, Line>,
@@ -129,7 +129,7 @@ impl Post for Letters<'_> {
 impl Agreeing {
     /// No lines yet, of a rank with these packets.
     pub fn new(packets: &Packets) -> Self {
-        let outbox = Arc::new(packets.system().send_queue());
+        let outbox = Arc::new(packets.system().deferred());
         let (lines, early) = (BTreeMap::new(), BTreeMap::new());
         let state = State { lines, early, outbox: Arc::clone(&outbox) };
         Agreeing { port: OnceLock::new(), state: Mutex::new(state), outbox }

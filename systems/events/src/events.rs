@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use weft_endpoint::{Awaited, KeptPacket, Packet, Packets, Progress, Rank, SendQueue, Whom};
+use weft_endpoint::{Awaited, DeferredSends, KeptPacket, Packet, Packets, Progress, Rank, Whom};
 
 /// To whom a fragment goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,7 +81,7 @@ pub struct Events {
 struct Node {
     packets: Packets,
     state: Mutex<NodeState>,
-    frames: SendQueue<Frame<Body>>,
+    frames: DeferredSends<Frame<Body>>,
 }
 
 struct NodeState {
@@ -117,7 +117,7 @@ impl Events {
             arrived: BTreeMap::new(),
             breach: None,
         });
-        let (packets, frames) = (packets.clone(), packets.system().send_queue());
+        let (packets, frames) = (packets.clone(), packets.system().deferred());
         let node = Arc::new(Node { packets, state, frames });
         node.packets.trace().name_port(HANDLER, "events");
         let arriving = Arc::clone(&node);

@@ -16,7 +16,7 @@ use weft_endpoint::Rank;
 use weft_messaging::OrderedMessage;
 use weft_messaging::rpc::{Request, Responder};
 
-/// Bytes of a message for which there is room before they have come: a peer may announce any number.
+/// Bytes for which there is room before they have come: a peer may announce any number.
 const READ_AHEAD_BYTES: usize = 1 << 20;
 
 /// Breach of a rank that sends a message about an object that does not exist.

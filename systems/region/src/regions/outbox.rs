@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Batch, Block, Heap, HeapName, Landing, Packets, SendQueue};
+use weft_endpoint::{Batch, Block, DeferredSends, Heap, HeapName, Landing, Packets};
 use weft_endpoint::{Rank, ReadBlock, RemoteHeap};
 
 /// Regions of fewer bytes travel in packets: a put has its notice in a packet of its own.
@@ -30,7 +30,7 @@ pub(super) struct Outbox {
     loans: AtomicBool,
     /// Of those regions whose bytes may be put; made when that is first wanted.
     heap: OnceLock<Option<Arc<Heap>>>,
-    frames: SendQueue<QueuedFrame>,
+    frames: DeferredSends<QueuedFrame>,
     /// The heaps of other nodes, once they have said how they are called.
     heaps: Biased<BTreeMap<Rank, Far>>,
 }
@@ -81,7 +81,7 @@ impl Outbox {
             puts: AtomicBool::new(false),
             loans: AtomicBool::new(false),
             heap: OnceLock::new(),
-            frames: packets.system().send_queue(),
+            frames: packets.system().deferred(),
             heaps: Biased::default(),
         };
         outbox.set_data(settings.data);

@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use weft_endpoint::{Error, Packets, Progress, Protocol, Rank, Result, SendQueue};
+use weft_endpoint::{DeferredSends, Error, Packets, Progress, Protocol, Rank, Result};
 use weft_threads::{Gate, Job};
 
 type Sent = Mutex<Vec<u32>>;
 
 /// A queue of the only rank of a job.
-fn with_queue(test: impl Fn(&Packets, &Arc<SendQueue<u32>>) + Sync) {
-    Job::new(1).packets(|packets| test(&packets, &Arc::new(packets.system().send_queue())));
+fn with_queue(test: impl Fn(&Packets, &Arc<DeferredSends<u32>>) + Sync) {
+    Job::new(1).packets(|packets| test(&packets, &Arc::new(packets.system().deferred())));
 }
 
 /// Function that sends frames, until as many have left as there are packets.
@@ -138,7 +138,7 @@ fn a_program_that_holds_all_packets_is_told_and_loses_nothing() {
         packets.on_packet(move |packet| arrived.lock().unwrap().push(u32::from(packet[0])));
         gate.pass(&packets);
         if packets.rank() == 0 {
-            let queue = packets.system().send_queue();
+            let queue = packets.system().deferred();
             let send = |frame: &mut u8| {
                 let Some(mut packet) = packets.try_packet_to(Rank(1))? else { return Ok(false) };
                 packet.put(&[*frame])?;

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// packet for it, or for the rest of it. A program that holds all packets of its rank hears of it
 /// ([`Error::is_exhausted`]), and the frame waits as well; after any
 /// other error it is gone.
-pub struct SendQueue<F> {
+pub struct DeferredSends<F> {
     system: Protocol,
     duties: Arc<Duties>,
     queue: Biased<Queue<F>>,
@@ -34,10 +34,15 @@ struct Queue<F> {
     is_owing: bool,
 }
 
-impl<F> SendQueue<F> {
+impl<F> DeferredSends<F> {
     pub(crate) fn new(system: Protocol, duties: Arc<Duties>) -> Self {
         let queue = Queue { frames: VecDeque::new(), is_sending: false, is_owing: false };
-        SendQueue { system, duties, queue: Biased::new(queue), may_wait: AtomicBool::new(false) }
+        DeferredSends {
+            system,
+            duties,
+            queue: Biased::new(queue),
+            may_wait: AtomicBool::new(false),
+        }
     }
 
     /// Makes all threads equal ([`Packets::share`](crate::Packets::share)).
@@ -147,7 +152,7 @@ impl<F> SendQueue<F> {
 /// before it.
 #[must_use = "it may have the turn to send"]
 pub struct Batch<'a, F> {
-    queue: &'a SendQueue<F>,
+    queue: &'a DeferredSends<F>,
     first: Option<F>,
 }
 
