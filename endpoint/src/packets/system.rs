@@ -35,9 +35,9 @@ impl<'a> System<'a> {
     }
 
     /// Notes whether this system has something to do that no packet of its own brings about: to
-    /// send what there was no packet for, above all, which a [`DeferredSends`] notes by itself. While
-    /// it has, its [progress](Self::progress_by) is made by whoever polls or waits for something
-    /// else. Said inside of the lock of what there is to do, it is never wrong for long.
+    /// send what there was no packet for, above all, which [`DeferredSends`] note by themselves.
+    /// While it has, its [progress](Self::progress_by) is made by whoever polls or waits for
+    /// something else. Said inside of the lock of what there is to do, it is never wrong for long.
     #[inline]
     pub fn note_owing(self, owes: bool) {
         self.0.duties.note_owing(self.0.system, owes);
