@@ -3,9 +3,10 @@
 //! The rules are those of `STYLE.md` and `ARCHITECTURE.md`: which way dependencies point, where
 //! `unsafe` may be, how long a file or a function gets, how many methods a trait or a type, which
 //! modules name one another in a circle, which statics there are, what does not belong in a source,
-//! and that pages about the inside name what is there. They read files and change none, and
-//! `cargo test` runs them too. Beside them is what writes the headers for C. Uses nothing of the
-//! rest of the tree, so that it builds when the rest does not.
+//! which names of types several libraries export, and that pages about the inside name what is
+//! there. They read files and change none, and `cargo test` runs them too. Beside them is what
+//! writes the headers for C. Uses nothing of the rest of the tree, so that it builds when the rest
+//! does not.
 
 #![forbid(unsafe_code)]
 

@@ -17,6 +17,7 @@ mod references;
 mod sizes;
 mod statics;
 mod tree;
+mod types;
 mod unsafety;
 mod untested;
 mod words;
@@ -47,6 +48,7 @@ pub fn tidy(root: &Path) -> Result<Vec<Finding>> {
     circles::check(&tree, &mut findings);
     statics::check(&tree, &mut findings);
     fields::check(&tree, &mut findings);
+    types::check(&tree, &mut findings);
     findings.sort();
     Ok(findings)
 }

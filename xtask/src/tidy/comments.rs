@@ -1,6 +1,7 @@
 //! Form of comments: a doc comment says what a thing is, and a comment's lines fit.
 
 use super::finding::Finding;
+use super::lexer::words;
 use super::tree::{Source, Tree};
 
 /// Most columns of a line of comment, as `rustfmt.toml` has it of code.
@@ -12,10 +13,24 @@ const OPENINGS: [&str; 12] = [
     "Why",
 ];
 
+/// Phrases for things that have a noun, each with what to write. Spelled in halves, or this file
+/// would be a finding.
+const RIDDLES: [(&str, &str); 5] = [
+    (concat!("all there is ", "to know"), "say the fact"),
+    (concat!("what was put ", "behind"), "name what is queued"),
+    (concat!("whatever was put ", "behind"), "name what is queued"),
+    (concat!("who ", "looks"), "name the thread or the reader"),
+    (concat!("whoever ", "looks"), "name the thread or the reader"),
+];
+
+/// A number that is not said, if a full stop or its like follows: then its noun is elsewhere.
+const NUMBER: &str = concat!("so ", "many");
+
 /// Applies the rules to every source.
 pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
     for source in &tree.sources {
         check_openings(source, findings);
+        check_riddles(source, findings);
         check_width(source, findings);
     }
 }
@@ -52,6 +67,36 @@ fn marker(line: &str) -> Option<(&'static str, &str)> {
 fn opens(text: &str, opening: &str) -> bool {
     let rest = text.strip_prefix(' ').and_then(|text| text.strip_prefix(opening));
     rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+fn check_riddles(source: &Source, findings: &mut Vec<Finding>) {
+    let (text, lines) = flowing(&source.split.comments);
+    let riddles = RIDDLES
+        .iter()
+        .flat_map(|(phrase, instead)| words(&text, phrase).map(move |at| (at, *phrase, *instead)));
+    let numbers = words(&text, NUMBER)
+        .filter(|at| text[at + NUMBER.len()..].starts_with(['.', ',', ';', ':', ')']))
+        .map(|at| (at, NUMBER, "name the number, or what it counts"));
+    findings.extend(riddles.chain(numbers).map(|(at, phrase, instead)| Finding {
+        path: source.path.clone(),
+        line: lines.partition_point(|start| *start <= at),
+        rule: "riddles",
+        what: format!("'{phrase}' in a comment: {instead}"),
+        reason: "a comment is understood at the first reading, by itself".into(),
+    }));
+}
+
+/// `comments` in lower case and without markers, a phrase in one piece wherever its lines end, and
+/// the place where each line starts.
+fn flowing(comments: &str) -> (String, Vec<usize>) {
+    let (mut text, mut starts) = (String::new(), Vec::new());
+    for line in comments.lines() {
+        let words = line.trim_start_matches([' ', '/', '!']).trim_end();
+        starts.push(text.len());
+        text.push_str(&words.to_lowercase());
+        text.push(if words.is_empty() { '\n' } else { ' ' });
+    }
+    (text, starts)
 }
 
 fn check_width(source: &Source, findings: &mut Vec<Finding>) {

@@ -1,5 +1,6 @@
-//! The modules of a crate, and which file names which.
+//! The modules of a crate, which file names which, and the types that others can name.
 
+mod exports;
 mod names;
 
 use super::lexer::words;

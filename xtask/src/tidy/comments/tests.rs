@@ -33,3 +33,29 @@ fn a_line_of_comment_may_be_so_wide_and_no_wider() {
         assert_eq!(found(&[("a.rs", &table)], check), [""; 0], "rows of tables cannot be wrapped");
     }
 }
+
+#[test]
+fn riddles_are_found_wherever_their_lines_end() {
+    for (phrase, instead) in RIDDLES {
+        let expected = format!("a.rs:2: '{phrase}' in a comment: {instead}");
+        let source = format!("fn f() {{}}\n// The thread {phrase} here.\n");
+        assert_eq!(found(&[("a.rs", &source)], check), [&*expected]);
+        let apart = format!("\n    /// That {}.\n", phrase.replacen(' ', "\n    /// ", 1));
+        assert_eq!(found(&[("a.rs", &apart)], check), [&*expected]);
+        assert_eq!(found(&[("a.rs", &format!("f(\"{phrase}\");\n"))], check), [""; 0]);
+    }
+}
+
+#[test]
+fn a_number_has_a_noun_behind_it() {
+    let instead = "name the number, or what it counts";
+    let expected = format!("a.rs:1: '{NUMBER}' in a comment: {instead}");
+    for end in [".", ", and no more", "; then"] {
+        let source = format!("/// True if there are {NUMBER}{end}\n");
+        assert_eq!(found(&[("a.rs", &source)], check), [&*expected]);
+    }
+    for noun in [" bytes.", " that all wait", "\n/// ranks."] {
+        let source = format!("/// True if there are {NUMBER}{noun}\n");
+        assert_eq!(found(&[("a.rs", &source)], check), [""; 0], "{source}");
+    }
+}
