@@ -32,13 +32,13 @@ type Listed = (&'static str, &'static str);
 
 /// Names that several libraries export, sorted.
 const LISTED: &[Listed] = &[
-    ("Actions", "outputs of a sans-IO machine, which says whose in its signatures"),
+    ("Actions", "outputs of a sans-IO machine, of protocols and of regions"),
     ("Breach", "a peer's violation, of regions and of events; each is of its own machine"),
     ("Bug", "a mistake that is planted for tests of the crate"),
-    ("Call", "of messaging a user's; of regions the machine's input, always as coherence::Call"),
-    ("Counters", "counts of the crate's work, always with the crate"),
+    ("Call", "of messaging a user's, of regions an input of the coherence machine"),
+    ("Counters", "counts of the crate's own work"),
     ("Destination", "receiver of a packet, in the terms of its system"),
-    ("Error", "the crate's own, always with the crate"),
+    ("Error", "the crate's own, as libraries in Rust call it"),
     ("Header", "first bytes of a packet of the crate's layer; formats are read one at a time"),
     ("Message", "of messaging a user's; of regions that of CRL's coherence protocol"),
     ("Nanoseconds", "the same time for both, as protocols know no link"),
@@ -48,9 +48,9 @@ const LISTED: &[Listed] = &[
     ("Posted", "memory as the link has it, and around it the endpoint's with its proof"),
     ("Protocol", "of wire the number of a system; of events the presets of the paper"),
     ("Read", "an operation on objects, and a guard of regions: users' names"),
-    ("Result", "the crate's own, always with the crate"),
-    ("Settings", "the crate's own, always with the crate"),
-    ("Statistics", "the crate's own, always with the crate"),
+    ("Result", "the crate's own, as libraries in Rust call it"),
+    ("Settings", "the crate's own"),
+    ("Statistics", "the crate's own"),
     ("Trace", "a rank's that is written, and the file's that is read"),
     ("Write", "an operation on objects, and a guard of regions: users' names"),
 ];
@@ -97,7 +97,7 @@ fn is_library(one: &Crate) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let root = format!("{}/src/lib.rs", one.folder);
-    !APART.iter().any(|folder| is_inside(&folder))
+    !APART.iter().any(|folder| is_inside(folder))
         && one.sources.iter().any(|source| source.path == root)
 }
 
