@@ -1,7 +1,7 @@
 //! Rounds of parts of varied lengths, which become steps as they begin.
 
 use super::{Memory, Run};
-use crate::schedule::{Rounds, Step, Varied};
+use crate::schedule::{Area, Rounds, Span, Step, Varied};
 use crate::signature::Signature;
 
 impl<K> Run<K> {
@@ -21,6 +21,18 @@ impl<K> Run<K> {
     pub(super) fn resume(&mut self, memory: &impl Memory) {
         let next = self.varied.as_mut().map(|varied| varied.next(|member| memory.part(member)));
         self.replace_first(next.unwrap_or_default());
+    }
+
+    /// The bytes of a part in Result, if there is room for it.
+    pub(super) fn placed(&self, memory: &impl Memory, span: Span) -> Span {
+        let room = match span.area {
+            Area::Block(from) if self.varied.is_some() => memory.room(from),
+            _ => None,
+        };
+        match room {
+            Some(room) => Span { area: Area::Result, at: room.start + span.at, ..span },
+            None => span,
+        }
     }
 
     fn replace_first(&mut self, steps: Vec<Step>) {
