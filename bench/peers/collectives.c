@@ -1,6 +1,8 @@
 /* Collectives of plain MPI, timed. Prints one line for each: its name, its size in bytes, and nanoseconds: the median of the samples.
 
-   barrier, allreduce: many in a row, divided by how many.
+   barrier, allreduce, and others but bcast: many in a row, divided by how many. Sizes are bytes that a rank gives to one, or gets from
+   one; of reductions all that it gives. Those of varied lengths have equal ones. Roots take turns. What is timed on request is the
+   slowest rank's.
    relay: broadcasts in a row, each by the rank after the one before, so that none begins before the one before has reached its root.
    bcast: after a barrier, the mean of what the ranks spend in it. */
 
@@ -10,10 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { IN_A_ROW = 16, LARGEST = 1 << 20 };
+enum { IN_A_ROW = 16, LARGEST = 1 << 20, RANKS = 64 };
 
 static int rank, ranks, samples;
-static char *buffer;
+static char *buffer, *other;
+static int lengths[RANKS], places[RANKS];
 
 static double now(void)
 {
@@ -35,20 +38,55 @@ static void print(const char *name, int size, double *values)
         printf("%s %d %.0f\n", name, size, values[samples / 2]);
 }
 
-static void in_a_row(const char *name, int size)
+#define WORLD MPI_COMM_WORLD
+#define SAME size, MPI_BYTE
+#define NUMBERS size / 8, MPI_DOUBLE, MPI_SUM, WORLD
+
+/* Every collective of a size, by this root if it has one. */
+#define CALLS_OF(X)                                                                                          \
+    X(barrier, MPI_Barrier(WORLD))                                                                           \
+    X(relay, MPI_Bcast(buffer, SAME, root, WORLD))                                                           \
+    X(reduce, MPI_Reduce(buffer, other, size / 8, MPI_DOUBLE, MPI_SUM, root, WORLD))                         \
+    X(allreduce, MPI_Allreduce(buffer, other, NUMBERS))                                                      \
+    X(scan, MPI_Scan(buffer, other, NUMBERS))                                                                \
+    X(exscan, MPI_Exscan(buffer, other, NUMBERS))                                                            \
+    X(reduce_scatter, MPI_Reduce_scatter_block(buffer, other, size / 8 / ranks, MPI_DOUBLE, MPI_SUM, WORLD)) \
+    X(gather, MPI_Gather(buffer, SAME, other, SAME, root, WORLD))                                            \
+    X(scatter, MPI_Scatter(buffer, SAME, other, SAME, root, WORLD))                                          \
+    X(allgather, MPI_Allgather(buffer, SAME, other, SAME, WORLD))                                            \
+    X(alltoall, MPI_Alltoall(buffer, SAME, other, SAME, WORLD))                                              \
+    X(gatherv, MPI_Gatherv(buffer, SAME, other, lengths, places, MPI_BYTE, root, WORLD))                     \
+    X(scatterv, MPI_Scatterv(buffer, lengths, places, MPI_BYTE, other, SAME, root, WORLD))                   \
+    X(allgatherv, MPI_Allgatherv(buffer, SAME, other, lengths, places, MPI_BYTE, WORLD))                     \
+    X(alltoallv, MPI_Alltoallv(buffer, lengths, places, MPI_BYTE, other, lengths, places, MPI_BYTE, WORLD))
+
+#define FUNCTION(name, call)                                                                                 \
+    static void name(int size, int root)                                                                     \
+    {                                                                                                        \
+        (void)size, (void)root;                                                                              \
+        call;                                                                                                \
+    }
+CALLS_OF(FUNCTION)
+
+static void print_slowest(const char *name, int size, double *values)
 {
+    double slowest[samples];
+    MPI_Reduce(values, slowest, samples, MPI_DOUBLE, MPI_MAX, 0, WORLD);
+    print(name, size, slowest);
+}
+
+static void in_a_row(const char *name, void (*call)(int, int), int size, void (*print)(const char *, int, double *))
+{
+    for (int rank = 0; rank < ranks; rank++) {
+        lengths[rank] = size;
+        places[rank] = rank * size;
+    }
     double values[samples];
     for (int sample = -2; sample < samples; sample++) {
-        long word = rank, all;
         MPI_Barrier(MPI_COMM_WORLD);
         double begin = now();
         for (int number = 0; number < IN_A_ROW; number++)
-            if (strcmp(name, "barrier") == 0)
-                MPI_Barrier(MPI_COMM_WORLD);
-            else if (strcmp(name, "allreduce") == 0)
-                MPI_Allreduce(&word, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-            else
-                MPI_Bcast(buffer, size, MPI_BYTE, number % ranks, MPI_COMM_WORLD);
+            call(size, number % ranks);
         if (sample >= 0)
             values[sample] = (now() - begin) / IN_A_ROW;
     }
@@ -75,15 +113,24 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     samples = argc > 1 ? atoi(argv[1]) : 101;
-    buffer = calloc(1, LARGEST);
-    if (samples < 1 || !buffer)
+    buffer = calloc((size_t)ranks, LARGEST);
+    other = calloc((size_t)ranks, LARGEST);
+    if (samples < 1 || ranks > RANKS || !buffer || !other)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    in_a_row("barrier", 0);
-    in_a_row("allreduce", 8);
+    in_a_row("barrier", barrier, 0, print);
+    in_a_row("allreduce", allreduce, 8, print);
     static const int sizes[] = {64, 1024, 16384, 65536, LARGEST};
     for (int at = 0; at < 5; at++) {
-        in_a_row("relay", sizes[at]);
+        in_a_row("relay", relay, sizes[at], print);
         one_by_one(sizes[at]);
+    }
+    /* All, or one of them, on request: which are faster says which are served. */
+#define ROW(name, call)                                                                                      \
+    if (strcmp(argv[2], "all") == 0 || strcmp(argv[2], #name) == 0)                                          \
+        in_a_row(#name, name, each[at], print_slowest);
+    static const int each[] = {8, 64, 512, 4096, 32768, 131072};
+    for (int at = 0; argc > 2 && at < 6; at++) {
+        CALLS_OF(ROW)
     }
     MPI_Finalize();
     return 0;

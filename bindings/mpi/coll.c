@@ -1,10 +1,13 @@
-/* libweft-coll.so: MPI_Barrier, MPI_Bcast, MPI_Reduce, MPI_Allreduce and MPI_Allgather by Weft's packet-wise multicast
-   (thesis 7.4.2), for MPI programs whose library runs on libweft-fi.so. Preloaded, or linked before the MPI library; compiled by
+/* libweft-coll.so: MPI's blocking collectives by Weft's packets and multicast (thesis 7.4.2), for MPI programs whose library runs on libweft-fi.so. Preloaded, or linked before the MPI library; compiled by
    that library's own mpicc, because mpi.h differs.
 
    A call is served if all ranks of its communicator are this job's; what else there is goes to the MPI library, by its PMPI
    names. Whatever decides that is the same at all ranks: who is in the communicator, and what MPI wants to be the
-   same at all of them, such as how many bytes a broadcast has; a datatype's shape may differ, and is packed where it has to be. */
+   same at all of them, such as how many bytes a broadcast has; a datatype's shape may differ, and is packed where it has to be.
+
+   coll.c    communicators, and collectives to which all ranks bring as much
+   varied.h  those of varied lengths
+   fortran.h all of them, as Open MPI's Fortran programs call them */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,13 +25,38 @@
 /* What stands at a communicator once it was used. */
 struct team {
     int served;
+    /* Whether calls that the MPI library is faster at are served, too. */
+    int all;
     uint64_t name;
-    int size;
+    int size, rank;
 };
 
-enum call { BARRIER, BCAST, REDUCE, ALLREDUCE, ALLGATHER, CALLS };
-
-static const char *const names[CALLS] = {"barriers", "broadcasts", "reduces", "allreduces", "allgathers"};
+/* The calls, how they are counted, and up to how many bytes of a rank they are served because they are faster than the MPI library's
+   own over the same provider (docs/internals/collectives.md). Where lengths vary no rank knows all: these are served or not. */
+#define ANY SIZE_MAX
+#define NONE 0
+#define CALLS_OF(X)                                                                                          \
+    X(BARRIER, "barriers", ANY)                                                                              \
+    X(BCAST, "broadcasts", ANY)                                                                              \
+    X(REDUCE, "reduces", ANY)                                                                                \
+    X(ALLREDUCE, "allreduces", ANY)                                                                          \
+    X(ALLGATHER, "allgathers", ANY)                                                                          \
+    X(GATHER, "gathers", ANY)                                                                                \
+    X(SCATTER, "scatters", 8192)                                                                             \
+    X(ALLTOALL, "alltoalls", ANY)                                                                            \
+    X(SCAN, "scans", NONE)                                                                                   \
+    X(EXSCAN, "exscans", NONE)                                                                               \
+    X(REDUCE_SCATTER, "reduce-scatters", ANY)                                                                \
+    X(GATHERV, "gathervs", NONE)                                                                             \
+    X(SCATTERV, "scattervs", NONE)                                                                           \
+    X(ALLGATHERV, "allgathervs", ANY)                                                                        \
+    X(ALLTOALLV, "alltoallvs", ANY)
+#define CALL(call, name, limit) call,
+#define NAME(call, name, limit) name,
+#define LIMIT(call, name, limit) limit,
+enum call { CALLS_OF(CALL) CALLS };
+static const char *const names[CALLS] = {CALLS_OF(NAME)};
+static const size_t limits[CALLS] = {CALLS_OF(LIMIT)};
 /* By Weft, and by the MPI library. */
 static unsigned long served[CALLS], left[CALLS];
 
@@ -109,27 +137,36 @@ static int is_of_world(MPI_Comm comm, int size)
     return all;
 }
 
+/* Whether a variable of the environment asks for something. */
+static int is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && strcmp(value, "0") != 0;
+}
+
 /* Agrees with all ranks of a communicator on whether it is served, and on the name of its team. */
 static void agree(MPI_Comm comm, struct team *team)
 {
-    enum { RANK, NAME, WORDS = NAME + WEFT_COLL_NAME };
-    int place;
+    enum { RANK, ALL, TEAM, WORDS = TEAM + WEFT_COLL_NAME };
+    int place = team->rank;
     uint32_t rank, ranks;
     uint64_t mine[WORDS] = {UINT64_MAX};
     uint64_t *all = malloc((size_t)team->size * sizeof mine);
     uint32_t *members = malloc((size_t)team->size * sizeof *members);
     int can = all && members;
-    PMPI_Comm_rank(comm, &place);
     if (can && weft && is_of_world(comm, team->size) && weft->place(&rank, &ranks) == 0 &&
-        (place > 0 || weft->name((size_t)team->size, mine + NAME) == 0))
+        (place > 0 || weft->name((size_t)team->size, mine + TEAM) == 0))
         mine[RANK] = rank;
+    mine[ALL] = is_set("WEFT_COLL_ALL");
     /* Who has no memory for this cannot go on. */
     if (!can || PMPI_Allgather(mine, WORDS, MPI_UINT64_T, all, WORDS, MPI_UINT64_T, comm) != MPI_SUCCESS) {
         fprintf(stderr, "weft-coll: a communicator's ranks cannot agree on how its collectives run\n");
         PMPI_Abort(comm, 1);
     }
     team->served = 1;
-    team->name = all[NAME];
+    /* Environments may differ: the first rank's counts. */
+    team->all = (int)all[ALL];
+    team->name = all[TEAM];
     for (int member = 0; member < team->size; member++) {
         uint64_t its = all[member * WORDS + RANK];
         members[member] = (uint32_t)its;
@@ -137,7 +174,7 @@ static void agree(MPI_Comm comm, struct team *team)
     }
     if (!team->served && place == 0 && mine[RANK] != UINT64_MAX)
         weft->close(team->name);
-    if (team->served && weft->open(all + NAME, members, (size_t)team->size) != 0) {
+    if (team->served && weft->open(all + TEAM, members, (size_t)team->size) != 0) {
         fprintf(stderr, "weft-coll: the team of a communicator of %d ranks cannot be opened\n", team->size);
         PMPI_Abort(comm, 1);
     }
@@ -166,10 +203,17 @@ static struct team *team_of(MPI_Comm comm)
         if (!team)
             PMPI_Abort(comm, 1);
         team->size = size;
+        PMPI_Comm_rank(comm, &team->rank);
         agree(comm, team);
         PMPI_Comm_set_attr(comm, keyval, team);
     }
     return team->served ? team : NULL;
+}
+
+/* Whether a call to which a rank brings so many bytes is served. */
+static int may_serve(const struct team *team, enum call call, size_t bytes)
+{
+    return team->all || (limits[call] != NONE && bytes <= limits[call]);
 }
 
 /* Counts a call that is served, and one that is left to the MPI library. */
@@ -190,6 +234,13 @@ static int outcome(MPI_Comm comm, int error)
         return MPI_SUCCESS;
     PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
     return MPI_ERR_OTHER;
+}
+
+/* Ends the job, because a rank gives another number of bytes than it takes of each. */
+static int differs(MPI_Comm comm, const char *call, size_t gives, size_t takes)
+{
+    fprintf(stderr, "weft-coll: %s: a rank gives %zu bytes, and takes %zu of each\n", call, gives, takes);
+    return PMPI_Abort(comm, 1);
 }
 
 /* How `count` elements of a type lie in memory, if it is a type. */
@@ -254,27 +305,53 @@ static void *room(void *buffer, const struct shape *shape, MPI_Comm comm)
     return own;
 }
 
+/* Elements that one call of MPI_Pack may have, which counts bytes in int. */
+static int elements_at_once(int count, const struct shape *shape)
+{
+    size_t size = count && shape->bytes ? shape->bytes / (size_t)count : 1;
+    return INT32_MAX / (int)size;
+}
+
+static void pack(const void *buffer, int count, MPI_Datatype type, const struct shape *shape, char *into, MPI_Comm comm)
+{
+    int most = elements_at_once(count, shape);
+    size_t size = count ? shape->bytes / (size_t)count : 0;
+    for (int done = 0; done < count; done += most) {
+        int some = count - done < most ? count - done : most, at = 0;
+        PMPI_Pack((const char *)buffer + shape->extent * done, some, type, into + size * (size_t)done, (int)size * some, &at, comm);
+    }
+}
+
 /* The elements in one piece: where they are, or a copy, which `release` frees. */
 static void *packed(const void *buffer, int count, MPI_Datatype type, const struct shape *shape, MPI_Comm comm)
 {
-    int at = 0;
-    void *own = room((void *)buffer, shape, comm);
+    char *own = room((void *)buffer, shape, comm);
     if (!shape->whole)
-        PMPI_Pack(buffer, count, type, own, (int)shape->bytes, &at, comm);
+        pack(buffer, count, type, shape, own, comm);
     return own;
 }
 
 static void unpack(const void *copy, void *buffer, int count, MPI_Datatype type, const struct shape *shape, MPI_Comm comm)
 {
-    int at = 0;
-    if (!shape->whole)
-        PMPI_Unpack(copy, (int)shape->bytes, &at, buffer, count, type, comm);
+    int most = elements_at_once(count, shape);
+    size_t size = count ? shape->bytes / (size_t)count : 0;
+    for (int done = 0; !shape->whole && done < count; done += most) {
+        int some = count - done < most ? count - done : most, at = 0;
+        PMPI_Unpack((const char *)copy + size * (size_t)done, (int)size * some, &at, (char *)buffer + shape->extent * done, some, type,
+                    comm);
+    }
 }
 
 static void release(void *copy, const void *buffer)
 {
     if (copy != buffer)
         free(copy);
+}
+
+/* Whether a communicator is served and has this rank. */
+static int has_member(const struct team *team, int rank)
+{
+    return team && rank >= 0 && rank < team->size;
 }
 
 EXPORTED int MPI_Barrier(MPI_Comm comm)
@@ -292,16 +369,14 @@ EXPORTED int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI
 {
     struct team *team = team_of(comm);
     struct shape shape;
-    int rank;
-    /* MPI_Pack counts in int. */
-    if (!team || root < 0 || root >= team->size || !shape_of(count, type, &shape) || shape.bytes > INT32_MAX) {
+    if (!has_member(team, root) || !shape_of(count, type, &shape) || shape.bytes > INT32_MAX) {
         leave(BCAST);
         return PMPI_Bcast(buffer, count, type, root, comm);
     }
     serve(BCAST);
     if (shape.bytes == 0)
         return MPI_SUCCESS;
-    PMPI_Comm_rank(comm, &rank);
+    int rank = team->rank;
     void *bytes = rank == root ? packed(buffer, count, type, &shape, comm) : room(buffer, &shape, comm);
     int error = weft->broadcast(team->name, (size_t)root, bytes, shape.bytes);
     if (rank != root && !error)
@@ -310,35 +385,145 @@ EXPORTED int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI
     return outcome(comm, error);
 }
 
+/* How `count` elements of each rank lie in memory, and those of all; false if the MPI library takes them. */
+static int blocks_of(const struct team *team, int count, MPI_Datatype type, struct shape *each, struct shape *all)
+{
+    if (!shape_of(count, type, each) || each->bytes > INT32_MAX / (size_t)team->size)
+        return 0;
+    *all = *each;
+    all->bytes *= (size_t)team->size;
+    return 1;
+}
+
+/* A rank's elements among those of all. */
+static void *block_of(const void *all, int rank, int count, const struct shape *each)
+{
+    return (char *)all + (MPI_Aint)rank * count * each->extent;
+}
+
 EXPORTED int MPI_Allgather(const void *mine, int count, MPI_Datatype type, void *all, int all_count,
                            MPI_Datatype all_type, MPI_Comm comm)
 {
     struct team *team = team_of(comm);
-    struct shape own, each;
-    int rank;
-    if (!team || !shape_of(all_count, all_type, &each) || each.bytes * (size_t)team->size > INT32_MAX ||
-        (mine != MPI_IN_PLACE && (!shape_of(count, type, &own) || own.bytes != each.bytes))) {
+    struct shape own, each, blocks;
+    if (!team || !blocks_of(team, all_count, all_type, &each, &blocks) ||
+        (mine != MPI_IN_PLACE && !shape_of(count, type, &own))) {
         leave(ALLGATHER);
         return PMPI_Allgather(mine, count, type, all, all_count, all_type, comm);
     }
     serve(ALLGATHER);
     if (each.bytes == 0)
         return MPI_SUCCESS;
-    PMPI_Comm_rank(comm, &rank);
     if (mine == MPI_IN_PLACE) {
-        mine = (char *)all + (MPI_Aint)rank * all_count * each.extent;
+        mine = block_of(all, team->rank, all_count, &each);
         count = all_count;
         type = all_type;
         own = each;
     }
-    struct shape blocks = each;
-    blocks.bytes = each.bytes * (size_t)team->size;
+    if (own.bytes != each.bytes)
+        return differs(comm, "MPI_Allgather", own.bytes, each.bytes);
     void *block = packed(mine, count, type, &own, comm), *bytes = room(all, &blocks, comm);
     int error = weft->all_gather(team->name, block, each.bytes, bytes);
     release(block, mine);
     if (!error)
         unpack(bytes, all, all_count * team->size, all_type, &blocks, comm);
     release(bytes, all);
+    return outcome(comm, error);
+}
+
+EXPORTED int MPI_Gather(const void *mine, int count, MPI_Datatype type, void *all, int all_count, MPI_Datatype all_type, int root,
+                        MPI_Comm comm)
+{
+    struct team *team = team_of(comm);
+    struct shape own, each, blocks;
+    int is_root = team && team->rank == root, in_place = is_root && mine == MPI_IN_PLACE;
+    if (!has_member(team, root) || (is_root && !blocks_of(team, all_count, all_type, &each, &blocks)) ||
+        (!in_place && !blocks_of(team, count, type, &own, &(struct shape){0})) ||
+        !may_serve(team, GATHER, in_place ? each.bytes : own.bytes)) {
+        leave(GATHER);
+        return PMPI_Gather(mine, count, type, all, all_count, all_type, root, comm);
+    }
+    serve(GATHER);
+    if (in_place) {
+        mine = block_of(all, root, all_count, &each);
+        count = all_count;
+        type = all_type;
+        own = each;
+    }
+    if (is_root && own.bytes != each.bytes)
+        return differs(comm, "MPI_Gather", own.bytes, each.bytes);
+    if (own.bytes == 0)
+        return MPI_SUCCESS;
+    void *block = packed(mine, count, type, &own, comm), *bytes = is_root ? room(all, &blocks, comm) : all;
+    int error = weft->gather(team->name, (size_t)root, block, own.bytes, bytes);
+    release(block, mine);
+    if (is_root && !error)
+        unpack(bytes, all, all_count * team->size, all_type, &blocks, comm);
+    release(bytes, all);
+    return outcome(comm, error);
+}
+
+EXPORTED int MPI_Scatter(const void *all, int all_count, MPI_Datatype all_type, void *mine, int count, MPI_Datatype type, int root,
+                         MPI_Comm comm)
+{
+    struct team *team = team_of(comm);
+    struct shape own, each, blocks;
+    int is_root = team && team->rank == root, in_place = is_root && mine == MPI_IN_PLACE;
+    if (!has_member(team, root) || (is_root && !blocks_of(team, all_count, all_type, &each, &blocks)) ||
+        (!in_place && !blocks_of(team, count, type, &own, &(struct shape){0})) ||
+        !may_serve(team, SCATTER, in_place ? each.bytes : own.bytes)) {
+        leave(SCATTER);
+        return PMPI_Scatter(all, all_count, all_type, mine, count, type, root, comm);
+    }
+    serve(SCATTER);
+    if (is_root && !in_place && own.bytes != each.bytes)
+        return differs(comm, "MPI_Scatter", each.bytes, own.bytes);
+    size_t length = in_place ? each.bytes : own.bytes;
+    if (length == 0)
+        return MPI_SUCCESS;
+    char *bytes = is_root ? packed(all, all_count * team->size, all_type, &blocks, comm) : (void *)all;
+    /* What stays in place is copied to where it is. */
+    void *block = in_place ? bytes + length * (size_t)root : room(mine, &own, comm);
+    int error = weft->scatter(team->name, (size_t)root, bytes, length, block);
+    if (!in_place) {
+        if (!error)
+            unpack(block, mine, count, type, &own, comm);
+        release(block, mine);
+    }
+    release(bytes, all);
+    return outcome(comm, error);
+}
+
+EXPORTED int MPI_Alltoall(const void *mine, int count, MPI_Datatype type, void *into, int into_count, MPI_Datatype into_type,
+                          MPI_Comm comm)
+{
+    struct team *team = team_of(comm);
+    struct shape own, given, each, blocks;
+    if (!team || !blocks_of(team, into_count, into_type, &each, &blocks) ||
+        (mine != MPI_IN_PLACE && !blocks_of(team, count, type, &own, &given)) || !may_serve(team, ALLTOALL, each.bytes)) {
+        leave(ALLTOALL);
+        return PMPI_Alltoall(mine, count, type, into, into_count, into_type, comm);
+    }
+    serve(ALLTOALL);
+    if (mine == MPI_IN_PLACE) {
+        /* What comes must not overwrite what has not left: it comes to other memory. */
+        mine = into;
+        count = into_count;
+        type = into_type;
+        own = each;
+        given = blocks;
+        blocks.whole = 0;
+    }
+    if (own.bytes != each.bytes)
+        return differs(comm, "MPI_Alltoall", own.bytes, each.bytes);
+    if (own.bytes == 0)
+        return MPI_SUCCESS;
+    void *out = packed(mine, count * team->size, type, &given, comm), *in = room(into, &blocks, comm);
+    int error = weft->all_to_all(team->name, out, each.bytes, in);
+    release(out, mine);
+    if (!error)
+        unpack(in, into, into_count * team->size, into_type, &blocks, comm);
+    release(in, into);
     return outcome(comm, error);
 }
 
@@ -416,7 +601,7 @@ EXPORTED int MPI_Reduce(const void *mine, void *into, int count, MPI_Datatype ty
     struct team *team = team_of(comm);
     struct combining how = {type, op};
     struct shape shape;
-    if (!team || root < 0 || root >= team->size || !reduces(count, type, op, &shape)) {
+    if (!has_member(team, root) || !reduces(count, type, op, &shape)) {
         leave(REDUCE);
         return PMPI_Reduce(mine, into, count, type, op, root, comm);
     }
@@ -428,18 +613,101 @@ EXPORTED int MPI_Reduce(const void *mine, void *into, int count, MPI_Datatype ty
                                       combines(type, op), &how));
 }
 
+/* A scan, with each rank's own elements or without. */
+static int scan(enum call call, const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    struct team *team = team_of(comm);
+    struct combining how = {type, op};
+    struct shape shape;
+    int is_exclusive = call == EXSCAN;
+    if (!team || !reduces(count, type, op, &shape) || !may_serve(team, call, shape.bytes)) {
+        leave(call);
+        return (is_exclusive ? PMPI_Exscan : PMPI_Scan)(mine, into, count, type, op, comm);
+    }
+    serve(call);
+    if (shape.bytes == 0)
+        return MPI_SUCCESS;
+    const void *own = mine == MPI_IN_PLACE ? into : mine;
+    return outcome(comm, weft->scan(team->name, is_exclusive, own, into, (size_t)count, (size_t)shape.extent,
+                                    combines(type, op), &how));
+}
+
+EXPORTED int MPI_Scan(const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    return scan(SCAN, mine, into, count, type, op, comm);
+}
+
+EXPORTED int MPI_Exscan(const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    return scan(EXSCAN, mine, into, count, type, op, comm);
+}
+
+/* Whether a reduction of which each rank gets `count` elements is served; if so, does it. */
+static int reduce_scatter(struct team *team, const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                          int *result)
+{
+    struct combining how = {type, op};
+    struct shape shape;
+    if (!team || !reduces(count, type, op, &shape) || !may_serve(team, REDUCE_SCATTER, shape.bytes * (size_t)team->size)) {
+        leave(REDUCE_SCATTER);
+        return 0;
+    }
+    serve(REDUCE_SCATTER);
+    *result = MPI_SUCCESS;
+    if (shape.bytes > 0) {
+        const void *own = mine == MPI_IN_PLACE ? into : mine;
+        *result = outcome(comm, weft->reduce_scatter(team->name, own, into, (size_t)count, (size_t)shape.extent,
+                                                     combines(type, op), &how));
+    }
+    return 1;
+}
+
+EXPORTED int MPI_Reduce_scatter_block(const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    int result;
+    return reduce_scatter(team_of(comm), mine, into, count, type, op, comm, &result)
+               ? result
+               : PMPI_Reduce_scatter_block(mine, into, count, type, op, comm);
+}
+
+/* Served if all ranks get as much. */
+EXPORTED int MPI_Reduce_scatter(const void *mine, void *into, const int *counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    struct team *team = team_of(comm);
+    int result, are_equal = 1;
+    for (int rank = 1; team && rank < team->size; rank++)
+        are_equal &= counts[rank] == counts[0];
+    return reduce_scatter(are_equal ? team : NULL, mine, into, team ? counts[0] : 0, type, op, comm, &result)
+               ? result
+               : PMPI_Reduce_scatter(mine, into, counts, type, op, comm);
+}
+
+#include "varied.h"
+#include "fortran.h"
+
+/* Adds to a text how often each call was, of those that were. */
+static void append(char *text, size_t size, const unsigned long counts[CALLS])
+{
+    const char *before = " ";
+    for (int call = 0; call < CALLS; call++) {
+        size_t at = strlen(text);
+        if (counts[call] == 0)
+            continue;
+        snprintf(text + at, size - at, "%s%lu %s", before, counts[call], names[call]);
+        before = ", ";
+    }
+    if (before[0] == ' ')
+        strncat(text, " nothing", size - strlen(text) - 1);
+}
+
 /* Says what was served, if that is wanted, at rank 0. */
 static void report(int rank)
 {
-    const char *verbose = getenv("WEFT_COLL_VERBOSE");
-    if (verbose && strcmp(verbose, "0") != 0 && rank == 0) {
-        char text[512] = "";
-        int at = 0;
-        for (int call = 0; call < CALLS; call++)
-            at += snprintf(text + at, sizeof text - at, "%s %lu %s", call ? "," : "", served[call], names[call]);
-        at += snprintf(text + at, sizeof text - at, "; left to the MPI library:");
-        for (int call = 0; call < CALLS; call++)
-            at += snprintf(text + at, sizeof text - at, "%s %lu %s", call ? "," : "", left[call], names[call]);
+    if (is_set("WEFT_COLL_VERBOSE") && rank == 0) {
+        char text[2048] = "";
+        append(text, sizeof text, served);
+        strcat(text, "; left to the MPI library:");
+        append(text, sizeof text, left);
         fprintf(stderr, "weft-coll: rank 0 was served%s\n", text);
     }
 }

@@ -52,8 +52,8 @@ struct Own {
     /// Path of libweft-fi.so [default: in FI_PROVIDER_PATH, installed with weft, or built with it]
     #[arg(long, value_name = "PATH")]
     provider: Option<PathBuf>,
-    /// Collectives by the MPI library [default], or by Weft as far as it can, with libweft-coll
-    /// preloaded
+    /// Collectives by the MPI library [default], or by Weft, with libweft-coll preloaded: where it
+    /// is faster, or all that it can do
     #[arg(long, value_enum)]
     collectives: Option<By>,
     /// Authenticate all bytes of packets between hosts, long ones too
@@ -85,8 +85,10 @@ struct Own {
 enum By {
     /// The MPI library, of messages
     Mpi,
-    /// Weft, by multicast; what it cannot do it leaves to the MPI library
+    /// Weft, where it is faster; what it is not or cannot do it leaves to the MPI library
     Weft,
+    /// Weft, whatever it can do
+    All,
 }
 
 const EXAMPLES: &str = "\
@@ -95,7 +97,7 @@ Examples:
   weft mpirun -n 4 python3 job.py              the same for mpi4py
   weft mpirun -n 4 --stack mpich ./asp         by MPICH where there is Open MPI too
   weft mpirun --host a:2,b:2 ./asp             what mpirun itself has to be told
-  weft mpirun -n 4 --collectives weft ./asp    broadcasts, barriers and reductions by Weft's multicast
+  weft mpirun -n 4 --collectives weft ./asp    collectives by Weft where it is faster
   weft mpirun -n 4 --trace ./asp               write down what happens; then weft report weft.trace
   weft mpirun -n 4 --dry-run ./asp             which command that is
   weft doctor --mpi                            why it does not work
@@ -136,7 +138,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         settings.trace(&trace_file(file)?, launcher.stack);
         preloaded.push(Preloaded::of(&TRACE, &launcher, &linked)?);
     }
-    if own.collectives == Some(By::Weft) {
+    if matches!(own.collectives, Some(By::Weft | By::All)) {
         preloaded.push(Preloaded::of(&COLLECTIVES, &launcher, &linked)?);
     }
     if !own.dry_run {
@@ -213,6 +215,7 @@ impl Own {
             (self.authenticate, settings::AUTHENTICATE),
             (self.encrypt, settings::ENCRYPT),
             (self.check, settings::CHECK),
+            (self.collectives == Some(By::All), settings::ALL_COLLECTIVES),
         ];
         wanted.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, variable)| variable)
     }

@@ -1,5 +1,5 @@
-//! Operations of a team in shared memory, without packets: barriers, reductions of up to a line of
-//! each member, and short broadcasts.
+//! Operations of a team in shared memory, without packets: barriers, and others to which each
+//! member brings up to a line; short broadcasts and scatters.
 //!
 //! An arena is an area of its leader's shared memory, which all ranks of the host write. In lines
 //! of 64 bytes, for `n` members:
@@ -23,17 +23,18 @@
 //! one line instead of everybody's. They wait until the number of the last result is that of the
 //! round.
 //!
-//! **Broadcasts.** The root of broadcast number `k` puts it into slot `k mod 32`, the head last,
-//! which names it. Its receivers copy it, and each says how many it has finished. At every 16th
-//! number a root waits until all have finished those up to 16 numbers back. Then nobody reads what
-//! it overwrites, and it looks at their lines for every 16th broadcast only. Where more ranks than
-//! cores take turns, a root that is so far ahead does not wait for the others' turns each time.
+//! **Broadcasts**, and scatters, of which each takes its part. The root of broadcast number `k`
+//! puts it into slot `k mod 32`, the head last, which names it. Its receivers copy it, and each
+//! says how many it has finished. At every 16th number a root waits until all have finished those
+//! up to 16 numbers back. Then nobody reads what it overwrites, and it looks at their lines for
+//! every 16th broadcast only. Where more ranks than cores take turns, a root that is so far ahead
+//! does not wait for the others' turns each time.
 
 mod meeting;
 
 pub use meeting::{ArenaOperation, Met};
 
-use crate::DISAGREES;
+use crate::{DISAGREES, Operation};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft_endpoint::sync::{AtomicU64, Ordering, fence};
@@ -279,11 +280,12 @@ impl Arena {
         !is_first || (0..self.size).all(has_finished)
     }
 
-    /// Posts the next broadcast, of up to [`SLOT_BYTES`] bytes. It [may](Self::may_post).
-    pub fn post(&self, bytes: &[u8]) {
+    /// Posts the next broadcast, of up to [`SLOT_BYTES`] bytes: they may be parts of a scatter. It
+    /// [may](Self::may_post).
+    pub fn post(&self, operation: Operation, bytes: &[u8]) {
         let slot = self.slot();
         put(&slot[1..], bytes);
-        slot[0].store(self.head(self.me, bytes.len()), Ordering::Release);
+        slot[0].store(self.head(operation, self.me, bytes.len()), Ordering::Release);
         fence(Ordering::SeqCst);
         self.words.wake_sleepers();
         self.finish();
@@ -292,10 +294,15 @@ impl Arena {
     /// Copies the next broadcast, which `root` posts, once it is there. True if it was.
     ///
     /// # Errors
-    /// Another root or length than its own.
+    /// Another operation, root or length than its own.
     #[inline]
-    pub fn posted(&self, root: usize, into: &mut [u8]) -> Result<bool, &'static str> {
-        let (slot, wanted) = (self.slot(), self.head(root, into.len()));
+    pub fn posted(
+        &self,
+        operation: Operation,
+        root: usize,
+        into: &mut [u8],
+    ) -> Result<bool, &'static str> {
+        let (slot, wanted) = (self.slot(), self.head(operation, root, into.len()));
         let head = slot[0].load(Ordering::Acquire);
         if head != wanted {
             // The value that was there before has a lower number.
@@ -327,10 +334,11 @@ impl Arena {
         &self.line(0)[ARRIVED[set]]
     }
 
-    /// Head of the next broadcast: its number, its root, its length.
-    fn head(&self, root: usize, length: usize) -> u64 {
+    /// Head of the next broadcast: its number, its root, whether it is a scatter, its length.
+    fn head(&self, operation: Operation, root: usize, length: usize) -> u64 {
         u64::from(self.finished.load(Ordering::Relaxed) as u32 + 1) << 32
             | (root as u64) << 16
+            | u64::from(operation == Operation::Scatter) << 15
             | length as u64
     }
 

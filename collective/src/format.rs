@@ -13,7 +13,7 @@
 
 use crate::TeamId;
 use crate::schedule::BARRIER;
-use crate::signature::{Abort, Signature};
+use crate::signature::{Abort, Operation, Signature};
 use weft_endpoint::Rank;
 
 /// Bytes of the header.
@@ -22,6 +22,7 @@ pub const SIZE: usize = 20;
 const BYTES_LIMIT: u64 = 1 << 48;
 /// Bits of the number of an operation's kind, beside those of the step.
 const OPERATION_BITS: u32 = 4;
+const _: () = assert!(Operation::ALL.len() <= 1 << OPERATION_BITS);
 
 /// A part of a transfer between two members.
 const PIECE: u8 = 24;

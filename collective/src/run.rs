@@ -9,7 +9,7 @@ use crate::schedule::{
     Area, Extent, OperationCall, Receivers, ScheduleStep, Tuning, Varied, schedule,
 };
 use crate::signature::Signature;
-use crate::{EAGER_BYTES, TeamId};
+use crate::{DISAGREES, EAGER_BYTES, TeamId};
 use bytemuck::Pod;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -31,6 +31,12 @@ pub trait OperationMemory {
     /// each if all get the same.
     fn part(&self, _member: usize) -> Range<usize> {
         0..0
+    }
+
+    /// The room in Result for the part of a member, where parts have lengths of their own and this
+    /// member knows which: it stands there then, and in no block.
+    fn room(&self, _member: usize) -> Option<Range<usize>> {
+        None
     }
 }
 
@@ -412,6 +418,7 @@ impl<K: AsRef<[u8]>> RunningOperation<K> {
         span: Extent,
         before: usize,
     ) {
+        let span = self.placed(memory, span);
         if let Area::Block(block) = span.area {
             self.block(block);
         }
@@ -457,6 +464,10 @@ impl<K: AsRef<[u8]>> RunningOperation<K> {
             let Some(varied) = &mut self.varied else {
                 return Err("a length where none is to be announced");
             };
+            let room = memory.room(it.from);
+            if room.is_some_and(|room| room.len() as u64 != announced) {
+                return Err(DISAGREES);
+            }
             it.span.length = varied.learn(it.from, announced as usize)?;
             if it.span.length > EAGER_BYTES {
                 self.to_tell.push_back((it.from, it.step));

@@ -6,6 +6,7 @@
 //! | broadcast | one multicast; if it is [synchronous](Tuning::synchronous_broadcasts), after a reduce of no bytes to its root |
 //! | reduce | up a tree; long: each member combines its share of all (pairwise exchange), and the root gathers the shares |
 //! | all-reduce | up to `exchange_members`: each tells all others, and combines. Else up a tree, multicast down; long: pairwise exchange of shares, each combines its own and multicasts it |
+//! | reduce-scatter | pairwise exchange of shares, each combines its own |
 //! | gather, scatter | straight to or from the root |
 //! | all-gather | each member multicasts |
 //! | all-to-all | pairwise exchange, beginning with the next member |
@@ -51,7 +52,8 @@ pub struct OperationCall {
     pub operation: Operation,
     /// Its root; 0 where there is none.
     pub root: usize,
-    /// Elements that each member brings or gets. Of a broadcast, a reduction and a scan: all. Of a
+    /// Elements that each member brings or gets. Of a broadcast, a reduction, a scan and a
+    /// reduce-scatter: all. Of a
     /// gather, an all-gather and a scatter: those of one member. Of an all-to-all: those of one
     /// member for all. Of varied lengths: 0, as memory has the
     /// [parts](crate::OperationMemory::part).
@@ -81,7 +83,7 @@ impl OperationCall {
 
     /// Bytes of the share of a member of `members`, which divide the elements as evenly as they can
     /// be.
-    fn share(&self, member: usize, members: usize) -> Range<usize> {
+    pub fn share(&self, member: usize, members: usize) -> Range<usize> {
         let start =
             |member| (self.count as u128 * member as u128 / members as u128) as usize * self.size;
         start(member)..start(member + 1)
@@ -224,6 +226,10 @@ pub fn schedule(
         }
         Operation::Scan => plan.scan(bytes, false),
         Operation::ExclusiveScan => plan.scan(bytes, true),
+        Operation::ReduceScatter => {
+            let share = plan.combined_share();
+            plan.copy(share, 0);
+        }
     }
     plan.steps
 }

@@ -37,11 +37,13 @@ pub enum Operation {
     ExclusiveScan,
     /// The colours and keys of all members, by which their team is split, to all.
     Split,
+    /// All values combined, of which each member gets its share.
+    ReduceScatter,
 }
 
 impl Operation {
     /// All kinds.
-    pub const ALL: [Operation; 15] = [
+    pub const ALL: [Operation; 16] = [
         Operation::Barrier,
         Operation::Broadcast,
         Operation::Reduce,
@@ -57,6 +59,7 @@ impl Operation {
         Operation::Scan,
         Operation::ExclusiveScan,
         Operation::Split,
+        Operation::ReduceScatter,
     ];
 
     /// True if nobody can end it before all have begun it, by any algorithm.
@@ -70,6 +73,7 @@ impl Operation {
                 | Operation::AllGatherVaried
                 | Operation::AllToAllVaried
                 | Operation::Split
+                | Operation::ReduceScatter
         )
     }
 
@@ -115,6 +119,7 @@ impl fmt::Display for Operation {
             Operation::Scan => "scan",
             Operation::ExclusiveScan => "exclusive scan",
             Operation::Split => "split",
+            Operation::ReduceScatter => "reduce-scatter",
         })
     }
 }

@@ -16,12 +16,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WEFT_COLL_VERSION 1
+#define WEFT_COLL_VERSION 2
 /* Words of the name of a team. */
 #define WEFT_COLL_NAME 2
 
 /* Makes of `count` elements `before` and as many behind them in the order of members what both give, in place of `after`. */
 typedef void weft_coll_combine(const void *before, void *after, size_t count, void *context);
+
+/* Place of the bytes for one member, or of one. */
+struct weft_coll_part {
+    size_t at, bytes;
+};
 
 struct weft_coll {
     uint32_t version;
@@ -46,6 +51,27 @@ struct weft_coll {
                   weft_coll_combine *combine, void *context);
     int (*all_reduce)(uint64_t team, const void *mine, void *into, size_t count, size_t size,
                       weft_coll_combine *combine, void *context);
+    /* `bytes` of each member to `root`, the only one that needs room in `all`, in the order of members; or of what `root` has in
+       `all` as many to each. What is the root's own may be where it belongs. */
+    int (*gather)(uint64_t team, size_t root, const void *mine, size_t bytes, void *all);
+    int (*scatter)(uint64_t team, size_t root, const void *all, size_t bytes, void *mine);
+    /* `bytes` of each member for each. `into` is other memory than `mine`. */
+    int (*all_to_all)(uint64_t team, const void *mine, size_t bytes, void *into);
+    /* As `reduce`: to each member those of the members up to it, or of those before it, of which member 0 gets none. */
+    int (*scan)(uint64_t team, int is_exclusive, const void *mine, void *into, size_t count, size_t size,
+                weft_coll_combine *combine, void *context);
+    /* As `all_reduce`, of `count` elements for each member: to each those for it. `into` may be where `mine` begins. */
+    int (*reduce_scatter)(uint64_t team, const void *mine, void *into, size_t count, size_t size,
+                          weft_coll_combine *combine, void *context);
+    /* The same of as many bytes as the member that gives them and the member that gets them say: one `rooms` or `parts` for each
+       member. A gather or scatter reads them at its root only. */
+    int (*gather_varied)(uint64_t team, size_t root, const void *mine, size_t bytes, void *all,
+                         const struct weft_coll_part *rooms);
+    int (*scatter_varied)(uint64_t team, size_t root, const void *all, const struct weft_coll_part *parts, void *mine,
+                          size_t bytes);
+    int (*all_gather_varied)(uint64_t team, const void *mine, size_t bytes, void *all, const struct weft_coll_part *rooms);
+    int (*all_to_all_varied)(uint64_t team, const void *mine, const struct weft_coll_part *parts, void *into,
+                             const struct weft_coll_part *rooms);
 };
 
 /* The functions, as they are in this version and later ones; NULL if the library is older. */

@@ -10,13 +10,14 @@ use crate::job::Job;
 use crate::memory::{Buffer, Memory};
 use crate::pointer::{Context, List, Out};
 use crate::refusal::{Refusal, Result};
+use crate::transfer::{Buffers, Ranges};
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
 use weft_collective::{BARRIER, Operation, OperationCall, TeamId};
 use weft_endpoint::Rank;
 
 /// Of the table, as far as it is here.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The name of a team, and what its leader says of it.
 type Name = [u64; 2];
@@ -41,11 +42,30 @@ pub struct Table {
     all_gather: extern "C" fn(u64, Buffer, usize, Buffer) -> c_int,
     reduce: extern "C" fn(u64, usize, Buffer, Buffer, usize, usize, Combine, Context) -> c_int,
     all_reduce: extern "C" fn(u64, Buffer, Buffer, usize, usize, Combine, Context) -> c_int,
+    gather: extern "C" fn(u64, usize, Buffer, usize, Buffer) -> c_int,
+    scatter: extern "C" fn(u64, usize, Buffer, usize, Buffer) -> c_int,
+    all_to_all: extern "C" fn(u64, Buffer, usize, Buffer) -> c_int,
+    scan: extern "C" fn(u64, c_int, Buffer, Buffer, usize, usize, Combine, Context) -> c_int,
+    reduce_scatter: extern "C" fn(u64, Buffer, Buffer, usize, usize, Combine, Context) -> c_int,
+    gather_varied: extern "C" fn(u64, usize, Buffer, usize, Buffer, List<'_, Part>) -> c_int,
+    scatter_varied: extern "C" fn(u64, usize, Buffer, List<'_, Part>, Buffer, usize) -> c_int,
+    all_gather_varied: extern "C" fn(u64, Buffer, usize, Buffer, List<'_, Part>) -> c_int,
+    all_to_all_varied: extern "C" fn(u64, Buffer, List<'_, Part>, Buffer, List<'_, Part>) -> c_int,
+}
+
+/// `struct weft_coll_part`: place of one member's bytes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Part {
+    at: usize,
+    bytes: usize,
 }
 
 // The numbers stand in tests/layouts.c too, where they are compared with the header.
 const _: () = assert!(
-    std::mem::offset_of!(Table, place) == 8 && std::mem::offset_of!(Table, all_reduce) == 80
+    std::mem::offset_of!(Table, place) == 8
+        && std::mem::offset_of!(Table, all_reduce) == 80
+        && std::mem::offset_of!(Table, all_to_all_varied) == 152
 );
 
 static TABLE: Table = Table {
@@ -60,6 +80,15 @@ static TABLE: Table = Table {
     all_gather,
     reduce,
     all_reduce,
+    gather,
+    scatter,
+    all_to_all,
+    scan,
+    reduce_scatter,
+    gather_varied,
+    scatter_varied,
+    all_gather_varied,
+    all_to_all_varied,
 };
 
 static BESIDE: OnceLock<Progress> = OnceLock::new();
@@ -183,6 +212,144 @@ extern "C" fn all_reduce(
         let call = OperationCall { operation: Operation::AllReduce, root: 0, count, size };
         team.operate(&call, mine.memory(bytes)?, into.memory(bytes)?, &mut combine)
     })
+}
+
+extern "C" fn gather(team: u64, root: usize, mine: Buffer, bytes: usize, all: Buffer) -> c_int {
+    with(team, |team| {
+        let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
+        let all = if root == team.me() { all.memory(whole)? } else { Memory::NONE };
+        let call = OperationCall { operation: Operation::Gather, root, count: bytes, size: 1 };
+        team.operate(&call, mine.memory(bytes)?, all, &mut |_, _| ())
+    })
+}
+
+extern "C" fn scatter(team: u64, root: usize, all: Buffer, bytes: usize, mine: Buffer) -> c_int {
+    with(team, |team| {
+        let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
+        let all = if root == team.me() { all.memory(whole)? } else { Memory::NONE };
+        team.scatter(root, all, mine.memory(bytes)?)
+    })
+}
+
+extern "C" fn all_to_all(team: u64, mine: Buffer, bytes: usize, into: Buffer) -> c_int {
+    with(team, |team| {
+        let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
+        let call = OperationCall { operation: Operation::AllToAll, root: 0, count: whole, size: 1 };
+        team.operate(&call, mine.memory(whole)?, into.memory(whole)?, &mut |_, _| ())
+    })
+}
+
+extern "C" fn scan(
+    team: u64,
+    is_exclusive: c_int,
+    mine: Buffer,
+    into: Buffer,
+    count: usize,
+    size: usize,
+    combine: Combine,
+    context: Context,
+) -> c_int {
+    with(team, |team| {
+        let bytes = bytes_of(count, size, team.size())?;
+        let mut combine = combining(combine, size, context);
+        let operation = if is_exclusive == 0 { Operation::Scan } else { Operation::ExclusiveScan };
+        let call = OperationCall { operation, root: 0, count, size };
+        let has_result = operation == Operation::Scan || team.me() > 0;
+        let into = if has_result { into.memory(bytes)? } else { Memory::NONE };
+        team.operate(&call, mine.memory(bytes)?, into, &mut combine)
+    })
+}
+
+extern "C" fn reduce_scatter(
+    team: u64,
+    mine: Buffer,
+    into: Buffer,
+    count: usize,
+    size: usize,
+    combine: Combine,
+    context: Context,
+) -> c_int {
+    with(team, |team| {
+        let share = bytes_of(count, size, team.size())?;
+        let (count, bytes) = (count * team.size(), share * team.size());
+        let mut combine = combining(combine, size, context);
+        let call = OperationCall { operation: Operation::ReduceScatter, root: 0, count, size };
+        team.operate(&call, mine.memory(bytes)?, into.memory(share)?, &mut combine)
+    })
+}
+
+extern "C" fn gather_varied(
+    team: u64,
+    root: usize,
+    mine: Buffer,
+    bytes: usize,
+    all: Buffer,
+    rooms: List<'_, Part>,
+) -> c_int {
+    with(team, |team| {
+        let (into, rooms) = match root == team.me() {
+            true => varied(all, rooms, team.size())?,
+            false => (Memory::NONE, Ranges::new()),
+        };
+        let (mine, parts) = (mine.memory(bytes)?, vec![0..bytes; team.size()]);
+        team.operate_varied(Operation::GatherVaried, root, Buffers { mine, into, parts, rooms })
+    })
+}
+
+extern "C" fn scatter_varied(
+    team: u64,
+    root: usize,
+    all: Buffer,
+    parts: List<'_, Part>,
+    mine: Buffer,
+    bytes: usize,
+) -> c_int {
+    with(team, |team| {
+        let (all, parts) = match root == team.me() {
+            true => varied(all, parts, team.size())?,
+            false => (Memory::NONE, Ranges::new()),
+        };
+        let (into, rooms) = (mine.memory(bytes)?, vec![0..bytes; team.size()]);
+        let buffers = Buffers { mine: all, into, parts, rooms };
+        team.operate_varied(Operation::ScatterVaried, root, buffers)
+    })
+}
+
+extern "C" fn all_gather_varied(
+    team: u64,
+    mine: Buffer,
+    bytes: usize,
+    all: Buffer,
+    rooms: List<'_, Part>,
+) -> c_int {
+    with(team, |team| {
+        let (into, rooms) = varied(all, rooms, team.size())?;
+        let (mine, parts) = (mine.memory(bytes)?, vec![0..bytes; team.size()]);
+        team.operate_varied(Operation::AllGatherVaried, 0, Buffers { mine, into, parts, rooms })
+    })
+}
+
+extern "C" fn all_to_all_varied(
+    team: u64,
+    mine: Buffer,
+    parts: List<'_, Part>,
+    into: Buffer,
+    rooms: List<'_, Part>,
+) -> c_int {
+    with(team, |team| {
+        let (mine, parts) = varied(mine, parts, team.size())?;
+        let (into, rooms) = varied(into, rooms, team.size())?;
+        team.operate_varied(Operation::AllToAllVaried, 0, Buffers { mine, into, parts, rooms })
+    })
+}
+
+/// Bytes of which each member has a part.
+fn varied(all: Buffer, parts: List<'_, Part>, members: usize) -> Result<(Memory, Ranges)> {
+    let range = |part: &Part| Some(part.at..part.at.checked_add(part.bytes)?);
+    let parts: Option<Ranges> = parts.slice(members)?.iter().map(range).collect();
+    let parts = parts.ok_or(Refusal::INVALID)?;
+    let ends = parts.iter().filter(|part| !part.is_empty()).map(|part| part.end);
+    Ok((all.memory(ends.max().unwrap_or(0))?, parts))
 }
 
 /// A team, as C names it.

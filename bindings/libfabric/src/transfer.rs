@@ -5,6 +5,7 @@ use crate::abi::flag;
 use crate::memory::Memory;
 use crate::pointer::Context;
 use crate::slots::{CounterId, QueueId, VectorId};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_collective::schedule::Area;
@@ -144,6 +145,20 @@ impl Sink for Exposed {
 pub(crate) struct Buffers {
     pub mine: Memory,
     pub into: Memory,
+    /// Parts of Mine for each member, if they have lengths of their own, and rooms for those of
+    /// each.
+    pub parts: Ranges,
+    pub rooms: Ranges,
+}
+
+/// Places of bytes for each member, or from each.
+pub(crate) type Ranges = Vec<Range<usize>>;
+
+impl Buffers {
+    /// Bytes of which every member has as many.
+    pub fn new(mine: Memory, into: Memory) -> Self {
+        Buffers { mine, into, parts: Vec::new(), rooms: Vec::new() }
+    }
 }
 
 impl weft_collective::OperationMemory for Buffers {
@@ -160,6 +175,14 @@ impl weft_collective::OperationMemory for Buffers {
 
     fn copy(&mut self, from: usize, length: usize, at: usize) {
         self.into.copy(at as u64, &self.mine.cut(from, length));
+    }
+
+    fn part(&self, member: usize) -> Range<usize> {
+        self.parts.get(member).cloned().unwrap_or_default()
+    }
+
+    fn room(&self, member: usize) -> Option<Range<usize>> {
+        self.rooms.get(member).cloned()
     }
 }
 

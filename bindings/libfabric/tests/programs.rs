@@ -15,6 +15,7 @@ mod pypi;
 #[path = "programs/suites.rs"]
 mod suites;
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -101,15 +102,41 @@ fn by_weft(mut mpirun: Command, library: &Path) -> Command {
     mpirun
 }
 
+/// Calls by their kind.
+type Counts<'a> = BTreeMap<&'a str, u64>;
+
 /// Of what `libweft-coll.so` says at the end, how many calls of each kind Weft has served, and how
 /// many not.
-fn served(text: &str) -> (Vec<u64>, Vec<u64>) {
+fn served(text: &str) -> (Counts<'_>, Counts<'_>) {
     let line = text.lines().find_map(|line| line.split_once("weft-coll: rank 0 was served"));
     let (_, counts) = line.unwrap_or_else(|| panic!("nothing of weft-coll in {text:?}"));
-    let (by_weft, left) = counts.split_once(';').unwrap();
-    let numbers =
-        |text: &str| text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    (numbers(by_weft), numbers(left))
+    let (by_weft, left) = counts.split_once("; left to the MPI library:").unwrap();
+    (counted(by_weft), counted(left))
+}
+
+fn counted(words: &str) -> Counts<'_> {
+    let pairs = words.trim().split(", ").filter_map(|pair| pair.split_once(' '));
+    pairs.map(|(number, kind)| (kind, number.parse().unwrap())).collect()
+}
+
+/// Collectives of `collective.c`.
+const KINDS: [&str; 5] = ["barriers", "broadcasts", "reduces", "allreduces", "allgathers"];
+/// All others that are served.
+const OTHERS: [&str; 10] = [
+    "gathers",
+    "scatters",
+    "alltoalls",
+    "scans",
+    "exscans",
+    "reduce-scatters",
+    "gathervs",
+    "scattervs",
+    "allgathervs",
+    "alltoallvs",
+];
+
+fn has_all(counts: &Counts<'_>, kinds: &[&str]) -> bool {
+    kinds.iter().all(|kind| counts.contains_key(kind))
 }
 
 /// Warning of an `mpirun` that gave a remote shell its process group after the shell had called
@@ -349,9 +376,79 @@ fn collectives_of_a_stock_open_mpi() {
         let text = run_for_all(by_weft(mpirun, &library).arg(&program));
         assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
         let (by_weft, left) = served(&text);
-        assert_eq!(by_weft.iter().all(|&calls| calls > 0), ranks != "1", "{text}");
+        assert_eq!(has_all(&by_weft, &KINDS), ranks != "1", "{text}");
         // Those of communicators of one rank, or of two groups.
-        assert!(left.iter().all(|&calls| calls > 0), "{text}");
+        assert!(has_all(&left, &KINDS), "{text}");
+    }
+}
+
+/// By default what is faster, and on request all that can be; either way the results are the same.
+#[test]
+fn all_collectives_are_what_a_stock_open_mpi_makes_of_them() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "compared.c", &[], &folder);
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    for (ranks, all) in [("2", "1"), ("3", "1"), ("4", "1"), ("4", "0")] {
+        let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), ranks, &folder);
+        mpirun.arg("-x").arg(format!("WEFT_COLL_ALL={all}"));
+        let text = run_for_all(by_weft(mpirun, &library).arg(&program));
+        assert!(text.contains(&format!("{ranks} ranks have had the same of both\n")), "{text}");
+        let (by_weft, left) = served(&text);
+        match all {
+            "1" => {
+                assert!(has_all(&by_weft, &OTHERS), "{text}");
+                // Of lengths that differ.
+                assert_eq!(left.into_keys().collect::<Vec<_>>(), ["reduce-scatters"], "{text}");
+            }
+            _ => {
+                assert!(has_all(&by_weft, &["gathers", "scatters", "reduce-scatters"]), "{text}");
+                assert!(
+                    has_all(&left, &["scans", "exscans", "scatters", "gathervs", "scattervs"]),
+                    "{text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn collectives_of_programs_in_fortran() {
+    let folder = folder();
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    for module in ["-UMODERN", "-DMODERN"] {
+        let program = folder.path().join(format!("fortran{module}"));
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/collective.f90");
+        let mut compiler = Command::new(open_mpi("mpif90"));
+        run(compiler.args(["-cpp", module, source, "-o"]).arg(&program));
+        let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "3", &folder);
+        mpirun.args(["-x", "WEFT_COLL_ALL=1"]);
+        let text = run_for_all(by_weft(mpirun, &library).arg(&program));
+        assert!(text.contains("3 ranks have done all in Fortran\n"), "{text}");
+        let (by_weft, left) = served(&text);
+        assert!(has_all(&by_weft, &KINDS) && has_all(&by_weft, &OTHERS), "{text}");
+        assert!(left.is_empty(), "{text}");
+    }
+}
+
+/// Lengths that differ, where MPI wants them to be the same.
+#[test]
+fn ranks_that_disagree_about_lengths_are_told() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "disagreeing.c", &[], &folder);
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    for (call, said) in [
+        ("gather", "a part of another collective operation than this rank has begun"),
+        ("gatherv", "a part of another collective operation than this rank has begun"),
+        ("scan", "a part of another collective operation than this rank has begun"),
+        ("alltoall", "weft-coll: MPI_Alltoall: a rank gives 8 bytes, and takes 4 of each"),
+    ] {
+        let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
+        mpirun.args(["-x", "WEFT_COLL_ALL=1"]);
+        let output = by_weft(mpirun, &library).arg(&program).arg(call).output().unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(!output.status.success(), "{call}: {text}");
+        // Each rank says it once, if it finds out before it is ended.
+        assert!((1..=2).contains(&text.matches(said).count()), "{call}: {text}");
     }
 }
 
@@ -363,7 +460,7 @@ fn collectives_of_a_stock_open_mpi_with_threads() {
     let mpirun = on_weft(Command::new(open_mpi("mpirun")), "3", &folder);
     let text = run_for_all(by_weft(mpirun, &library).arg(&program));
     assert!(text.contains("4 threads have done all together\n"), "{text}");
-    assert!(served(&text).1.iter().all(|&calls| calls == 0), "{text}");
+    assert!(served(&text).1.is_empty(), "{text}");
 }
 
 #[test]
@@ -480,8 +577,14 @@ fn collectives_between_hosts() {
         mpirun.arg("-x").arg(format!("WEFT_LINK={link}"));
         let text = run_for_all(by_weft(mpirun, &library).arg(&program).arg("quick"));
         assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
-        assert!(served(&text).0.iter().all(|&calls| calls > 0), "{text}");
+        assert!(has_all(&served(&text).0, &KINDS), "{text}");
     }
+    let program = compile(&open_mpi("mpicc"), "compared.c", &[], &folder);
+    let mut mpirun = between(&two, "a:2,b:1", "3", &folder);
+    mpirun.args(["-x", "WEFT_LINK=udp", "-x", "WEFT_COLL_ALL=1"]);
+    let text = run_for_all(by_weft(mpirun, &library).arg(&program).arg("quick"));
+    assert!(text.contains("3 ranks have had the same of both\n"), "{text}");
+    assert!(has_all(&served(&text).0, &OTHERS), "{text}");
 }
 
 #[test]

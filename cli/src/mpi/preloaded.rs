@@ -25,7 +25,7 @@ pub struct Source {
     /// Beginning of the name of its folder.
     folder: &'static str,
     /// Names of what it is made of, and texts: first of what is compiled.
-    parts: [(&'static str, &'static str); 3],
+    parts: &'static [(&'static str, &'static str)],
 }
 
 /// Search for the provider, which all of them have.
@@ -36,8 +36,10 @@ pub static COLLECTIVES: Source = Source {
     option: "--collectives weft",
     file: "libweft-coll.so",
     folder: "coll",
-    parts: [
+    parts: &[
         ("coll.c", include_str!("../../../bindings/mpi/coll.c")),
+        ("varied.h", include_str!("../../../bindings/mpi/varied.h")),
+        ("fortran.h", include_str!("../../../bindings/mpi/fortran.h")),
         PROVIDER,
         ("weft-coll.h", include_str!("../../../bindings/libfabric/include/weft-coll.h")),
     ],
@@ -48,7 +50,7 @@ pub static TRACE: Source = Source {
     option: "--trace",
     file: "libweft-trace.so",
     folder: "trace",
-    parts: [
+    parts: &[
         ("trace.c", include_str!("../../../bindings/mpi/trace.c")),
         PROVIDER,
         ("weft-trace.h", include_str!("../../../bindings/libfabric/include/weft-trace.h")),
@@ -198,7 +200,7 @@ impl Preloaded {
     fn make_in(&self, folder: &Path) -> Result<(), Why> {
         fs::create_dir_all(folder).map_err(unwritten(folder))?;
         let Source { file, parts, .. } = self.source;
-        for (name, text) in parts {
+        for (name, text) in *parts {
             let path = folder.join(name);
             fs::write(&path, text).map_err(unwritten(&path))?;
         }

@@ -38,6 +38,9 @@ pub const TRACE: &str = "WEFT_TRACE";
 /// Variable that asks for all checks of invariants.
 pub const CHECK: &str = "WEFT_CHECK";
 
+/// Variable that asks for all collectives that Weft can do.
+pub const ALL_COLLECTIVES: &str = "WEFT_COLL_ALL";
+
 /// Variables that name the link between hosts, and the provider of libfabric for it.
 const LINK: &str = "WEFT_LINK";
 const FABRIC_PROVIDER: &str = "WEFT_PROVIDER";

@@ -12,6 +12,9 @@ fn options_before_and_behind_others_add_up() {
     assert_eq!((all.provider, all.dry_run), (Some("/p".into()), true));
     let weft = own(&[]).and(&["--collectives".into(), "weft".into()]).unwrap();
     assert_eq!(weft.collectives, Some(By::Weft));
+    assert_eq!(weft.variables().count(), 0);
+    let all = own(&["--collectives", "all"]);
+    assert!(all.variables().eq([settings::ALL_COLLECTIVES]));
     let error = own(&[]).and(&["--stack".into(), "lam".into()]).err().unwrap().to_string();
     assert!(error.contains("open-mpi, mpich"), "{error}");
 }

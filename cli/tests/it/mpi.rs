@@ -177,7 +177,7 @@ fn applications_have_their_collectives_by_weft() {
         assert!(said.contains("checked: "), "{name}: {said}");
         let served = said.lines().find(|line| line.contains("weft-coll: rank 0 was served"));
         let served = served.unwrap_or_else(|| panic!("{name}: {said}"));
-        assert!(!served.contains("served 0 barriers, 0 broadcasts, 0 reduces, 0 all"), "{served}");
+        assert!(!served.contains("served nothing"), "{served}");
     }
     let made = std::fs::read_dir(folder.path().join("weft")).unwrap().count();
     assert_eq!(made, 1, "it is made once");

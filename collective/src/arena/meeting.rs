@@ -51,16 +51,19 @@ impl ArenaOperation {
             None if !arena.may_arrive() => return Met::Waiting,
             None => {
                 let bytes = &self.line.0[..self.length];
-                let wakes = self.call.operation != Operation::AllReduce;
+                let wakes = !self.has_one_result();
                 *self.round.insert(arena.arrive(self.call.signature().hash(), bytes, wakes))
             }
         };
         let makes_result = match self.call.operation {
-            Operation::AllReduce => round.is_last(),
-            Operation::Reduce if arena.me != self.call.root => return Met::Done,
-            operation => operation == Operation::Reduce,
+            Operation::AllReduce | Operation::ReduceScatter => round.is_last(),
+            Operation::Reduce | Operation::Gather if arena.me != self.call.root => {
+                return Met::Done;
+            }
+            Operation::ExclusiveScan => arena.me > 0,
+            operation => matches!(operation, Operation::Reduce | Operation::Scan),
         };
-        let awaits_result = self.call.operation == Operation::AllReduce && !round.is_last();
+        let awaits_result = self.has_one_result() && !round.is_last();
         if awaits_result && arena.result(round, self.bytes()) {
             return Met::Done;
         }
@@ -72,18 +75,30 @@ impl ArenaOperation {
         }
     }
 
-    /// Combines the contributions of all, from the last member to the first: `combine` makes one
-    /// block of two, in place of the second. If all await the result, tells them.
+    /// True if one member combines what the others read.
+    #[inline]
+    fn has_one_result(&self) -> bool {
+        matches!(self.call.operation, Operation::AllReduce | Operation::ReduceScatter)
+    }
+
+    /// Combines the contributions of all, or those of a scan, from the last member to the first:
+    /// `combine` makes one block of two, in place of the second. If all await the result, tells
+    /// them.
     pub fn combine(&mut self, arena: &Arena, mut combine: impl FnMut(&[u8], &mut [u8])) {
         let Some(round) = self.round else { return };
         let mut before = Line([0; CONTRIBUTION_BYTES]);
-        let (before, last) = (&mut before.0[..self.length], arena.size - 1);
+        let last = match self.call.operation {
+            Operation::Scan => arena.me,
+            Operation::ExclusiveScan => arena.me - 1,
+            _ => arena.size - 1,
+        };
+        let before = &mut before.0[..self.length];
         arena.contribution(round, last, self.bytes());
         for member in (0..last).rev() {
             arena.contribution(round, member, before);
             combine(before, self.bytes());
         }
-        if self.call.operation == Operation::AllReduce {
+        if self.has_one_result() {
             arena.put_result(round, self.bytes());
         }
     }

@@ -198,10 +198,10 @@ fn all_get_what_roots_post_whoever_is_ahead() {
                         round < least + SLOTS,
                         "{round} is posted over what some have not read"
                     );
-                    member.post(&bytes);
+                    member.post(Operation::Broadcast, &bytes);
                 } else {
                     let mut came = vec![0; bytes.len()];
-                    if !member.posted(root, &mut came).unwrap() {
+                    if !member.posted(Operation::Broadcast, root, &mut came).unwrap() {
                         return false;
                     }
                     assert_eq!(came, bytes, "broadcast {round}");
@@ -218,11 +218,20 @@ fn members_who_call_different_broadcasts_are_told() {
     let memory = memory();
     let members = team(&memory, 0, 3);
     memory.words.iter().for_each(|word| word.store(0, Ordering::SeqCst));
-    assert_eq!(members[1].posted(0, &mut [0; 4]), Ok(false));
-    members[0].post(&[1; 4]);
-    assert_eq!(members[1].posted(2, &mut [0; 4]), Err(DISAGREES), "another root");
-    assert_eq!(members[1].posted(0, &mut [0; 5]), Err(DISAGREES), "another length");
-    assert_eq!(members[1].posted(0, &mut [0; 4]), Ok(true));
+    assert_eq!(members[1].posted(Operation::Broadcast, 0, &mut [0; 4]), Ok(false));
+    members[0].post(Operation::Broadcast, &[1; 4]);
+    assert_eq!(
+        members[1].posted(Operation::Broadcast, 2, &mut [0; 4]),
+        Err(DISAGREES),
+        "another root"
+    );
+    assert_eq!(members[1].posted(Operation::Scatter, 0, &mut [0; 4]), Err(DISAGREES), "a scatter");
+    assert_eq!(
+        members[1].posted(Operation::Broadcast, 0, &mut [0; 5]),
+        Err(DISAGREES),
+        "another length"
+    );
+    assert_eq!(members[1].posted(Operation::Broadcast, 0, &mut [0; 4]), Ok(true));
 }
 
 #[test]
@@ -243,9 +252,11 @@ fn threads_meet_and_post() {
                     let (root, mut came) = (round as usize % 3, [0; 100]);
                     if me == root {
                         until(Box::new(|| member.may_post()));
-                        member.post(&bytes_of(root, round, 100));
+                        member.post(Operation::Broadcast, &bytes_of(root, round, 100));
                     } else {
-                        until(Box::new(|| member.posted(root, &mut came).unwrap()));
+                        until(Box::new(|| {
+                            member.posted(Operation::Broadcast, root, &mut came).unwrap()
+                        }));
                         assert_eq!(came[..], bytes_of(root, round, 100));
                     }
                     until(Box::new(|| member.may_arrive()));
@@ -304,11 +315,25 @@ fn meetings_give_what_their_operations_do() {
         let first = Areas::default().take(&memory.words, size).unwrap();
         let mut members = team(&memory, first, size);
         let call = |round: u64| {
-            let root = (round / 4) as usize % size;
-            match round % 4 {
+            let root = (round / 8) as usize % size;
+            match round % 8 {
                 0 => BARRIER,
                 1 => OperationCall { operation: Operation::AllReduce, root: 0, count: 3, size: 8 },
                 2 => OperationCall { operation: Operation::Reduce, root, count: 64, size: 1 },
+                3 => OperationCall { operation: Operation::Gather, root, count: 21, size: 3 },
+                4 => OperationCall { operation: Operation::Scan, root: 0, count: 7, size: 2 },
+                5 => OperationCall {
+                    operation: Operation::ExclusiveScan,
+                    root: 0,
+                    count: 8,
+                    size: 4,
+                },
+                6 => OperationCall {
+                    operation: Operation::ReduceScatter,
+                    root: 0,
+                    count: 8,
+                    size: 8,
+                },
                 _ => OperationCall { operation: Operation::AllGather, root: 0, count: 9, size: 1 },
             }
         };
@@ -316,7 +341,7 @@ fn meetings_give_what_their_operations_do() {
             two.iter_mut().zip(one).for_each(|(two, one)| *two = two.wrapping_mul(3) ^ one);
         };
         let mut meetings: Vec<Option<ArenaOperation>> = (0..size).map(|_| None).collect();
-        in_any_order(&mut members, seed as u64, 200, |member, round| {
+        in_any_order(&mut members, seed as u64, 400, |member, round| {
             let (me, call) = (member.me, call(round));
             let brings = |member| bytes_of(member, round, call.bytes());
             let meeting = meetings[me].get_or_insert_with(|| {
@@ -332,14 +357,26 @@ fn meetings_give_what_their_operations_do() {
             if met == Met::Combine {
                 meeting.combine(member, sum);
             }
-            let mut all = brings(size - 1);
-            (0..size - 1).rev().for_each(|member| sum(&brings(member), &mut all));
+            let last = match call.operation {
+                Operation::Scan => me,
+                Operation::ExclusiveScan => me.saturating_sub(1),
+                _ => size - 1,
+            };
+            let mut all = brings(last);
+            (0..last).rev().for_each(|member| sum(&brings(member), &mut all));
             match call.operation {
-                Operation::AllReduce => assert_eq!(meeting.bytes(), all, "round {round}"),
+                Operation::AllReduce | Operation::ReduceScatter => {
+                    assert_eq!(meeting.bytes(), all, "round {round}");
+                }
+                Operation::Scan => assert_eq!(met, Met::Combine),
+                Operation::ExclusiveScan => assert_eq!(met == Met::Combine, me > 0),
+                Operation::Gather if me != call.root => {}
                 Operation::Reduce => assert_eq!(met == Met::Combine, me == call.root),
-                Operation::AllGather => meeting.for_each(member, |from, bytes| {
-                    assert_eq!(bytes, brings(from), "round {round}");
-                }),
+                Operation::AllGather | Operation::Gather => {
+                    meeting.for_each(member, |from, bytes| {
+                        assert_eq!(bytes, brings(from), "round {round}");
+                    })
+                }
                 _ => {}
             }
             if met == Met::Combine {

@@ -1,7 +1,7 @@
 //! Rounds of parts of varied lengths, which become steps as they begin.
 
 use super::{OperationMemory, RunningOperation};
-use crate::schedule::{Rounds, ScheduleStep, Varied};
+use crate::schedule::{Area, Extent, Rounds, ScheduleStep, Varied};
 use crate::signature::Signature;
 
 impl<K> RunningOperation<K> {
@@ -21,6 +21,18 @@ impl<K> RunningOperation<K> {
     pub(super) fn resume(&mut self, memory: &impl OperationMemory) {
         let next = self.varied.as_mut().map(|varied| varied.next(|member| memory.part(member)));
         self.replace_first(next.unwrap_or_default());
+    }
+
+    /// The bytes of a part in Result, if there is room for it.
+    pub(super) fn placed(&self, memory: &impl OperationMemory, span: Extent) -> Extent {
+        let room = match span.area {
+            Area::Block(from) if self.varied.is_some() => memory.room(from),
+            _ => None,
+        };
+        match room {
+            Some(room) => Extent { area: Area::Result, at: room.start + span.at, ..span },
+            None => span,
+        }
     }
 
     fn replace_first(&mut self, steps: Vec<ScheduleStep>) {

@@ -218,6 +218,28 @@ fn lengths_that_members_announce_are_checked() {
     assert!(world.drive(0, ALL, 0, true).is_some());
 }
 
+/// A part that is shorter or longer than what its receiver has room for.
+#[test]
+fn a_part_of_another_length_than_its_room_is_refused() {
+    for bytes in [3, 4, 5] {
+        let mut world = world(2);
+        let call = OperationCall { operation: Operation::GatherVaried, root: 0, count: 0, size: 1 };
+        let memory = Buffers::of_parts(vec![7; 2], vec![0..2; 2]).with_rooms([2, 4].into_iter());
+        assert_eq!(world.ranks[0].begin(ALL, &call, memory), Ok(0));
+        assert!(world.drive(0, ALL, 0, false).is_none());
+        let memory = Buffers::of_parts(vec![7; bytes], vec![0..bytes; 2]);
+        assert_eq!(world.ranks[1].begin(ALL, &call, memory), Ok(0));
+        assert!(world.drive(1, ALL, 0, true).is_some());
+        let signature = Signature { bytes: bytes as u64, ..call.signature() };
+        let header = Header { kind: TransferKind::Piece, team: ALL, number: 0, step: 0, signature };
+        let packet = [&header.emit()[..], &vec![7; bytes]].concat();
+        match (bytes, world.ranks[0].arrive(Rank(1), &packet[..])) {
+            (4, outcome) => assert_eq!(outcome, Ok(PacketEffect::Resume(ALL, 0))),
+            (_, outcome) => assert_eq!(outcome, Err(Refused::Violation(DISAGREES))),
+        }
+    }
+}
+
 #[test]
 fn members_that_begin_different_operations_are_found_out_by_whoever_is_later() {
     let mut world = world(2);

@@ -15,17 +15,26 @@ pub struct Buffers {
     result: Option<Vec<u8>>,
     /// Bytes of Mine for each member, where they vary.
     parts: Vec<Range<usize>>,
+    /// Room in Result for the part of each, where that is known.
+    rooms: Vec<Range<usize>>,
 }
 
 impl Buffers {
     pub fn new(mine: Vec<u8>, result: usize, in_place: bool) -> Self {
         let result = if in_place && mine.len() == result { None } else { Some(vec![0; result]) };
-        Buffers { mine, result, parts: Vec::new() }
+        Buffers { mine, result, parts: Vec::new(), rooms: Vec::new() }
     }
 
     /// Parts of `mine`, one for each member.
     pub fn of_parts(mine: Vec<u8>, parts: Vec<Range<usize>>) -> Self {
-        Buffers { mine, result: Some(Vec::new()), parts }
+        Buffers { mine, result: Some(Vec::new()), parts, rooms: Vec::new() }
+    }
+
+    /// These parts, with room for others of these lengths, one after the other.
+    pub fn with_rooms(self, lengths: impl Iterator<Item = usize>) -> Self {
+        let rooms = one_after_the_other(lengths);
+        let result = vec![0; rooms.last().map_or(0, |last| last.end)];
+        Buffers { result: Some(result), rooms, ..self }
     }
 
     pub fn result(&self) -> &[u8] {
@@ -57,6 +66,10 @@ impl OperationMemory for Buffers {
 
     fn part(&self, member: usize) -> Range<usize> {
         self.parts[member].clone()
+    }
+
+    fn room(&self, member: usize) -> Option<Range<usize>> {
+        self.rooms.get(member).cloned()
     }
 }
 
@@ -135,12 +148,16 @@ fn parts(call: &OperationCall, salt: u64, me: usize, size: usize) -> Vec<Range<u
         Operation::AllToAllVaried => (0..size).map(|to| whole(3 * me + to)).collect(),
         _ => Vec::new(),
     };
+    one_after_the_other(lengths.into_iter())
+}
+
+fn one_after_the_other(lengths: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let mut start = 0;
     let after = |length| {
         start += length;
         start - length..start
     };
-    lengths.into_iter().map(after).collect()
+    lengths.map(after).collect()
 }
 
 /// The part of what a member brings that is for another.
@@ -158,6 +175,7 @@ fn lengths(call: &OperationCall, salt: u64, me: usize, size: usize) -> (usize, u
         Operation::Broadcast => (bytes, bytes),
         Operation::Reduce | Operation::AllReduce | Operation::AllToAll => (bytes, bytes),
         Operation::Scan | Operation::ExclusiveScan => (bytes, bytes),
+        Operation::ReduceScatter => (bytes, call.share(me, size).len()),
         Operation::Gather => (bytes, if is_root { bytes * size } else { 0 }),
         Operation::Scatter => (if is_root { bytes * size } else { 0 }, bytes),
         Operation::AllGather | Operation::Split => (bytes, bytes * size),
@@ -188,6 +206,7 @@ fn expected(call: &OperationCall, salt: u64, me: usize, size: usize) -> Option<V
         Operation::Broadcast => Some(brings(call.root)),
         Operation::Reduce => is_root.then(combined),
         Operation::AllReduce => Some(combined()),
+        Operation::ReduceScatter => Some(combined()[call.share(me, size)].to_vec()),
         Operation::Gather => is_root.then(everyones),
         Operation::GatherVaried => is_root.then(all_given),
         Operation::Scatter => {
@@ -351,7 +370,12 @@ impl Actors {
         let (call, salt) = (&self.calls[index], index as u64);
         let result = match call.operation {
             operation if operation.is_varied() => {
-                let mut blocks = done.blocks;
+                let Buffers { rooms, .. } = &done.memory;
+                let placed = |room: &Range<usize>| done.memory.result()[room.clone()].to_vec();
+                let mut blocks = match rooms.is_empty() {
+                    true => done.blocks,
+                    false => rooms.iter().map(placed).collect(),
+                };
                 let own = done.memory.mine[done.memory.parts[me].clone()].to_vec();
                 if operation != Operation::ScatterVaried || me == call.root {
                     blocks[me] = own;
@@ -375,9 +399,13 @@ impl Actors {
         let index = self.begun[me];
         let (mut call, salt) = (self.calls[index], index as u64);
         let (mine, result) = lengths(&call, salt, me, size);
+        // Whoever knows the others' lengths has room for their parts.
+        let knows = in_place && call.operation.is_varied();
         let in_place = in_place && call.operation != Operation::AllToAll;
         let mine = contribution(salt, me, mine);
         let memory = match call.operation.is_varied() {
+            true if knows => Buffers::of_parts(mine, parts(&call, salt, me, size))
+                .with_rooms((0..size).map(|from| given(&call, salt, (from, me), size).len())),
             true => Buffers::of_parts(mine, parts(&call, salt, me, size)),
             false => Buffers::new(mine, result, in_place),
         };

@@ -50,6 +50,11 @@ impl OperationMemory for Bytes {
         let start = member % 4 * (self.mine / 4);
         start..start + self.mine / 4
     }
+
+    /// That of every other one.
+    fn room(&self, member: usize) -> Option<Range<usize>> {
+        (member % 2 == 1).then(|| self.part(member))
+    }
 }
 
 /// The call that a step is about, in a team of `members`.

@@ -104,7 +104,50 @@ impl<'a> Team<'a> {
         if self.meet(call, &mine, &mut into, combine)? {
             return Ok(());
         }
-        self.run(call, mine, into, combine)
+        self.run(call, Buffers::new(mine, into), combine)
+    }
+
+    /// An operation of parts that each have a length of their own, which its giver and its taker
+    /// know.
+    pub fn operate_varied(
+        &self,
+        operation: Operation,
+        root: usize,
+        mut buffers: Buffers,
+    ) -> Result {
+        let keeps = match operation {
+            Operation::GatherVaried | Operation::ScatterVaried => root == self.me,
+            _ => true,
+        };
+        if let (true, Some(part), Some(room)) =
+            (keeps, buffers.parts.get(self.me), buffers.rooms.get(self.me))
+        {
+            buffers.into.copy(room.start as u64, &buffers.mine.cut(part.start, part.len()));
+        }
+        let call = OperationCall { operation, root, count: 0, size: 1 };
+        self.run(&call, buffers, &mut |_, _| ())
+    }
+
+    /// To each member its part of what member `root` has, who alone has `all`.
+    pub fn scatter(&self, root: usize, all: Memory, mut mine: Memory) -> Result {
+        let (each, me) = (mine.length(), self.me);
+        if let Some(whole) = each.checked_mul(self.size).filter(|&whole| whole <= SLOT_BYTES) {
+            let mut bytes = [0; SLOT_BYTES];
+            let bytes = &mut bytes[..whole];
+            if root == me {
+                read(&all, bytes);
+            }
+            if self.post(Operation::Scatter, root, bytes)? {
+                // The root's own may be where it belongs, in memory that nobody writes.
+                match root == me {
+                    true => mine.copy(0, &all.cut(each * me, each)),
+                    false => mine.write(0, &bytes[each * me..][..each]),
+                }
+                return Ok(());
+            }
+        }
+        let call = OperationCall { operation: Operation::Scatter, root, count: each, size: 1 };
+        self.run(&call, Buffers::new(all, mine), &mut |_, _| ())
     }
 
     /// The bytes of member `root` to all.
@@ -120,29 +163,38 @@ impl<'a> Team<'a> {
         };
         let (mine, into) =
             if root == self.me { (memory, Memory::NONE) } else { (Memory::NONE, memory) };
-        self.run(&call, mine, into, &mut |_, _| ())
+        self.run(&call, Buffers::new(mine, into), &mut |_, _| ())
     }
 
     /// A broadcast of what fits into a slot of the arena, if the team has one. True if it was one.
     fn broadcast_in_arena(&self, root: usize, memory: &mut Memory) -> Result<bool> {
         let mut bytes = [0; SLOT_BYTES];
         let Some(bytes) = bytes.get_mut(..memory.length()) else { return Ok(false) };
-        let Some(arena) = &self.arena else { return Ok(false) };
         if root == self.me {
             read(memory, bytes);
         }
+        let posted = self.post(Operation::Broadcast, root, bytes)?;
+        if posted && root != self.me {
+            memory.write(0, bytes);
+        }
+        Ok(posted)
+    }
+
+    /// The root's `bytes` to all through a slot of the arena, if the team has one. True if it was
+    /// one.
+    fn post(&self, operation: Operation, root: usize, bytes: &mut [u8]) -> Result<bool> {
+        let Some(arena) = &self.arena else { return Ok(false) };
         let mut look = || match root == self.me {
-            false => arena.posted(root, bytes).map(|came| came.then_some(())).transpose(),
+            false => {
+                arena.posted(operation, root, bytes).map(|came| came.then_some(())).transpose()
+            }
             true => arena.may_post().then(|| {
-                arena.post(bytes);
+                arena.post(operation, bytes);
                 Ok(())
             }),
         };
-        let posted = look().map_or_else(|| self.wait(Operation::Broadcast, |_| look()), Ok)?;
+        let posted = look().map_or_else(|| self.wait(operation, |_| look()), Ok)?;
         posted.map_err(|_| self.disagreement(root))?;
-        if root != self.me {
-            memory.write(0, bytes);
-        }
         Ok(true)
     }
 
@@ -165,36 +217,42 @@ impl<'a> Team<'a> {
             (Met::Disagree, _) => return Err(self.disagreement((self.me + 1) % self.size)),
             // Not inside of the lock: what combines may be the program's.
             (Met::Combine, _) => meeting.combine(arena, combine),
-            (_, Operation::AllGather) => {
+            (_, Operation::Gather) if call.root != self.me => {}
+            (_, Operation::AllGather | Operation::Gather) => {
                 meeting.for_each(arena, |member, bytes| {
                     into.write((bytes.len() * member) as u64, bytes);
                 });
             }
+            (_, Operation::AllToAll) => {
+                let part = mine.length() / self.size;
+                meeting.for_each(arena, |member, bytes| {
+                    into.write((part * member) as u64, &bytes[part * self.me..][..part]);
+                });
+            }
             _ => {}
         }
-        if call.operation == Operation::AllReduce || met == Met::Combine {
-            into.write(0, meeting.bytes());
+        match call.operation {
+            Operation::ReduceScatter => {
+                into.write(0, &meeting.bytes()[call.share(self.me, self.size)]);
+            }
+            Operation::AllReduce => into.write(0, meeting.bytes()),
+            _ if met == Met::Combine => into.write(0, meeting.bytes()),
+            _ => {}
         }
-        // In a reduction only the root waits.
-        if call.operation != Operation::Reduce {
+        // Of these only the root waits.
+        if !matches!(call.operation, Operation::Reduce | Operation::Gather) {
             self.job.enter().collectives.met(self.id);
         }
         Ok(true)
     }
 
     /// Carries out an operation by packets; before it a barrier, if nobody must get further ahead.
-    fn run(
-        &self,
-        call: &OperationCall,
-        mine: Memory,
-        into: Memory,
-        combine: &mut Combine<'_>,
-    ) -> Result {
+    fn run(&self, call: &OperationCall, buffers: Buffers, combine: &mut Combine<'_>) -> Result {
         if self.job.enter().collectives.needs_fence(self.id) {
-            let nothing = Buffers { mine: Memory::NONE, into: Memory::NONE };
+            let nothing = Buffers::new(Memory::NONE, Memory::NONE);
             self.carry_out(&BARRIER, nothing, &mut |_, _| ())?;
         }
-        self.carry_out(call, Buffers { mine, into }, combine)
+        self.carry_out(call, buffers, combine)
     }
 
     fn carry_out(

@@ -134,9 +134,9 @@ fn a_root_overwrites_nothing_that_is_still_read() {
                 let mut came = [0];
                 if member.me == 0 {
                     poll_until(|| member.may_post());
-                    member.post(&[number]);
+                    member.post(Operation::Broadcast, &[number]);
                 } else {
-                    poll_until(|| member.posted(0, &mut came).unwrap());
+                    poll_until(|| member.posted(Operation::Broadcast, 0, &mut came).unwrap());
                     assert_eq!(came, [number]);
                 }
             }
@@ -159,9 +159,9 @@ fn a_sleeper_is_woken_by_the_last_to_arrive() {
 fn a_sleeper_is_woken_for_a_broadcast() {
     model(|| {
         let (memory, [root, other]) = pair(true);
-        let root = thread::spawn(move || root.post(&[5]));
+        let root = thread::spawn(move || root.post(Operation::Broadcast, &[5]));
         let mut came = [0];
-        memory.sleep_until(|| other.posted(0, &mut came).unwrap());
+        memory.sleep_until(|| other.posted(Operation::Broadcast, 0, &mut came).unwrap());
         assert_eq!(came, [5]);
         root.join().unwrap();
     });
@@ -187,9 +187,11 @@ fn a_sleeper_is_woken_for_a_result() {
 fn a_root_that_sleeps_is_woken_when_all_have_read() {
     model(|| {
         let (memory, [root, other]) = pair(true);
-        (0..2 * EPOCH).for_each(|_| root.post(&[0]));
+        (0..2 * EPOCH).for_each(|_| root.post(Operation::Broadcast, &[0]));
         let other = thread::spawn(move || {
-            (0..EPOCH).for_each(|_| assert_eq!(other.posted(0, &mut [0]), Ok(true)));
+            (0..EPOCH).for_each(|_| {
+                assert_eq!(other.posted(Operation::Broadcast, 0, &mut [0]), Ok(true))
+            });
         });
         memory.sleep_until(|| root.may_post());
         other.join().unwrap();

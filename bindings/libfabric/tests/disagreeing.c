@@ -1,0 +1,25 @@
+/* Ranks that disagree about how long a collective is, which MPI forbids: the job ends. */
+
+#include "check.h"
+#include <mpi.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    int one[64] = {0}, all[128], lengths[2] = {1, 1}, places[2] = {0, 1};
+    const char *call = argc > 1 ? argv[1] : "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(call, "gather") == 0)
+        MPI_Gather(one, 20 + rank, MPI_INT, all, 20, MPI_INT, 0, MPI_COMM_WORLD);
+    else if (strcmp(call, "gatherv") == 0)
+        MPI_Gatherv(one, 1 + rank, MPI_INT, all, lengths, places, MPI_INT, 0, MPI_COMM_WORLD);
+    else if (strcmp(call, "scan") == 0)
+        MPI_Scan(one, all, 1 + rank, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else
+        MPI_Alltoall(one, 1 + !rank, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
