@@ -169,6 +169,14 @@ pub enum Error {
         /// Largest number of them.
         limit: usize,
     },
+    /// An order of which the rank is lost that kept its numbers, and no other can.
+    #[error(
+        "the rank that counted the messages of the order '{order}' is lost, and no other can: only the first orders of a job can go on then"
+    )]
+    NoVariable {
+        /// The order.
+        order: String,
+    },
     /// A handler of an order that broadcasts more and more.
     #[error(
         "handlers have {limit} broadcasts under way in the order '{order}' that others have not consumed"

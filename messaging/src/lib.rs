@@ -66,9 +66,9 @@ mod tasks;
 mod wait;
 
 pub use barrier::Barrier;
-/// Fuzz target for what members of an order say.
+/// Fuzz targets for what members of an order say.
 pub mod fuzzing {
-    pub use crate::order::fuzzing::order;
+    pub use crate::order::fuzzing::{order, order_view};
 }
 
 pub use completion::{Completer, Completion};
@@ -78,7 +78,7 @@ pub use headers::HeaderStack;
 pub use machine::WINDOW_BYTES;
 pub use message::{Headers, Message};
 pub use order::{
-    Disorder, Order, OrderMailbox, OrderStatistics, OrderWindow, OrderedMessage, Orders,
+    Disorder, Order, OrderEvent, OrderMailbox, OrderStatistics, OrderWindow, OrderedMessage, Orders,
 };
 pub use parts::Parts;
 pub use port::{Mailbox, Port};

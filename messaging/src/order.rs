@@ -12,6 +12,7 @@
 //! | `sequence` | which message is next, and what came early |
 //! | `window` | flow control: what a sender may have under way, and who tells whom when |
 //! | `member` | one rank's part of an order |
+//! | `view` | who is left of the members after losses, and how they go on |
 //! | `message` | a message of an order |
 //! | `envelope` | what precedes its bytes |
 //!
@@ -40,12 +41,22 @@
 //! not wait for a message of its own order, which cannot come before it has ended.
 //!
 //! # When a rank dies
-//! Every survivor has been handed a prefix of one and the same sequence. Nothing comes after a
-//! number that the dead rank took and never sent, and nothing after a survivor knows of the loss:
-//! what waits then is not handed over any more, broadcasts and waits return the loss, and nothing
-//! hangs. A message of which the dead rank sent the first packets only may have been handed over:
-//! reading the rest of it fails, and nothing comes after it (a handler that applies messages to a
-//! state reads them before it does). The dead rank itself may have been ahead of all others.
+//! In a job that goes on after losses an order goes on, too, among the members that live. They are
+//! handed over the same messages in the same order, over any number of losses; each of a member
+//! that lives once, in its order, and of a lost member's a beginning. A message comes whole or not
+//! at all: it is received to its end before it is in the sequence. `view` says how.
+//!
+//! For that, a message has 24 bytes more and not 16, [`Order::begin`] waits for its number, and
+//! each member keeps a copy of each message until all have consumed it. The copies are no more than
+//! the windows of all members together.
+//!
+//! In all other jobs an order ends. Every survivor has been handed a prefix of one and the same
+//! sequence. Nothing comes after a number that the dead rank took and never sent, and nothing after
+//! a survivor knows of the loss: what waits then is not handed over any more, broadcasts and waits
+//! return the loss, and nothing hangs. A message of which the dead rank sent the first packets only
+//! may have been handed over: reading the rest of it fails, and nothing comes after it (a handler
+//! that applies messages to a state reads them before it does). The dead rank itself may have been
+//! ahead of all others.
 //!
 //! A member that breaks the order ([`Error::Disorder`]) ends the ranks that notice, as any peer
 //! does that breaks the format.
@@ -60,6 +71,8 @@ pub(crate) mod fuzzing;
 mod member;
 mod message;
 mod sequence;
+mod statistics;
+mod view;
 mod window;
 
 use crate::completion::Completion;
@@ -71,9 +84,9 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use weft_endpoint::{Awaited, Group, Rank, SYSTEM_VARIABLES, USER_VARIABLES, Variable};
 
-pub use member::OrderStatistics;
-pub use message::OrderedMessage;
+pub use message::{OrderEvent, OrderedMessage};
 pub use sequence::{Disorder, ORDERS_PER_RANK};
+pub use statistics::OrderStatistics;
 pub use window::OrderWindow;
 
 /// The first variable of the orders of a rank.
@@ -125,7 +138,21 @@ impl Orders {
         name: &str,
         handler: impl FnMut(OrderedMessage) + Send + 'static,
     ) -> Result<Order> {
-        self.make(name, None, Some(Handler::Plain(Box::new(handler))))
+        self.make(name, None, Some(Handler::Plain(Box::new(handler))), false)
+    }
+
+    /// Creates the order `name` among all ranks, whose handler is told of losses, too, in a job
+    /// that goes on after them: of each between the same two messages at all members that live.
+    ///
+    /// # Errors
+    /// Those of [`Self::order`].
+    pub fn order_with_losses(
+        &self,
+        name: &str,
+        mut handler: impl FnMut(OrderEvent) + Send + 'static,
+    ) -> Result<Order> {
+        let handler = move |message: OrderedMessage| handler(message.into_event());
+        self.make(name, None, Some(Handler::Plain(Box::new(handler))), true)
     }
 
     /// Creates the order `name` among all ranks, with a handler that may wait. The next message
@@ -143,7 +170,7 @@ impl Orders {
         R: Future<Output = ()> + Send + 'static,
     {
         let boxed = move |message| Box::pin(handler(message)) as Handling;
-        self.make(name, None, Some(Handler::Async(Box::new(boxed))))
+        self.make(name, None, Some(Handler::Async(Box::new(boxed))), false)
     }
 
     /// Creates the order `name` among `members`. All ranks call this; those that are no members
@@ -158,7 +185,7 @@ impl Orders {
         members: &[Rank],
         handler: impl FnMut(OrderedMessage) + Send + 'static,
     ) -> Result<Order> {
-        self.make(name, Some(members), Some(Handler::Plain(Box::new(handler))))
+        self.make(name, Some(members), Some(Handler::Plain(Box::new(handler))), false)
     }
 
     /// Creates the order `name` among all ranks, to be asked for messages.
@@ -166,7 +193,7 @@ impl Orders {
     /// # Errors
     /// Those of [`Self::order`].
     pub fn mailbox(&self, name: &str) -> Result<OrderMailbox> {
-        self.make(name, None, None).map(OrderMailbox)
+        self.make(name, None, None, false).map(OrderMailbox)
     }
 
     /// Creates the order `name` among `members`, to be asked for messages.
@@ -174,7 +201,7 @@ impl Orders {
     /// # Errors
     /// Those of [`Self::order_in`].
     pub fn mailbox_in(&self, name: &str, members: &[Rank]) -> Result<OrderMailbox> {
-        self.make(name, Some(members), None).map(OrderMailbox)
+        self.make(name, Some(members), None, false).map(OrderMailbox)
     }
 
     fn make(
@@ -182,6 +209,7 @@ impl Orders {
         name: &str,
         members: Option<&[Rank]>,
         handler: Option<Handler>,
+        hears_losses: bool,
     ) -> Result<Order> {
         let packets = self.engine.packets();
         let ranks = packets.size();
@@ -195,9 +223,14 @@ impl Orders {
             None => (Group::ALL, (0..ranks as u16).map(Rank).collect()),
         };
         let variable = Variable { home: Rank(home as u16), index: FIRST_VARIABLE + index as u16 };
+        // After a loss an order may get any home: no two orders have the same index there.
+        let spare = ORDERS_PER_RANK + made.len();
+        let spare = (spare < SYSTEM_VARIABLES as usize).then_some(FIRST_VARIABLE + spare as u16);
         // It has had its variable even if it cannot be made: the other ranks count it too.
         made.push(Weak::new());
-        let making = Making { name, group, members, variable, window: self.window, handler };
+        let window = self.window;
+        let making =
+            Making { name, group, members, variable, spare, window, handler, hears_losses };
         let member = Member::new(&self.engine, &self.made, making)?;
         if let Some(last) = made.last_mut() {
             *last = Arc::downgrade(&member);
@@ -220,11 +253,14 @@ impl Made {
 
 impl Order {
     /// Broadcasts a message to all members, this rank included, and returns its number, once it is
-    /// sent. Blocks, while handlers run, as long as a window of this rank's broadcasts has not been
-    /// consumed everywhere; not if it is called by a handler of an order.
+    /// sent. In a job that goes on after a loss, one that was not handed over anywhere may get
+    /// another number then; the number that [`Self::broadcast_and_wait`] or a completion has is
+    /// final. Blocks, while handlers run, as long as a window of this rank's broadcasts has not
+    /// been consumed everywhere; not if it is called by a handler of an order.
     ///
     /// # Errors
-    /// A lost rank, [`Error::Disorder`], [`Error::Overdrawn`], or this rank is no member.
+    /// A lost rank, [`Error::Disorder`], [`Error::Overdrawn`], or this rank is no member. In a job
+    /// that goes on no lost rank, but [`Error::NoVariable`].
     pub fn broadcast(&self, parts: &(impl Parts + ?Sized)) -> Result<u64> {
         self.0.broadcast(parts, None)
     }
@@ -247,9 +283,10 @@ impl Order {
 
     /// Does what [`Self::broadcast_and_wait`] does, but the caller waits when it likes, or awaits.
     /// Blocks only as long as a window of broadcasts has not been consumed. The message has been
-    /// copied when this returns; if its number is another host's to give, it is sent once that has
-    /// come and somebody has polled, or this rank was interrupted. One number after the other: what
-    /// a thread begins, or broadcasts later, is in the order in which it did.
+    /// copied when this returns; if its number is another host's to give (and the job ends with the
+    /// first loss), it is sent once that has come and somebody has polled, or this rank was
+    /// interrupted. One number after the other: what a thread begins, or broadcasts later, is in
+    /// the order in which it did.
     ///
     /// # Errors
     /// Those of [`Self::broadcast`]. What goes wrong later the completion tells.
@@ -257,6 +294,12 @@ impl Order {
         let (completer, completion) = Completion::new(self.0.engine());
         self.0.begin(parts, completer)?;
         Ok(completion)
+    }
+
+    /// Its members; in a job that goes on after a loss those that live, as of the messages that
+    /// were handed over here: all members see each loss between the same two.
+    pub fn members(&self) -> Vec<Rank> {
+        self.0.members()
     }
 
     /// Counters of this rank's part in the order.
@@ -270,7 +313,8 @@ impl OrderMailbox {
     /// meanwhile.
     ///
     /// # Errors
-    /// A lost rank, or [`Error::Disorder`].
+    /// A lost rank, or [`Error::Disorder`]. In a job that goes on after losses each loss is told
+    /// once, between the same two messages at all members that live, and this may be called again.
     pub fn receive(&self) -> Result<OrderedMessage> {
         self.0.0.receive()
     }

@@ -223,7 +223,7 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
         Error::NoSuchService { .. } => Status::NoService,
         Error::NoReply { .. } => Status::NoReply,
         Error::Remote { .. } => Status::CallFailed,
-        Error::TooManyOrders { .. } => Status::TooManyOrders,
+        Error::TooManyOrders { .. } | Error::NoVariable { .. } => Status::TooManyOrders,
         Error::Overdrawn { .. } => Status::Overdrawn,
         Error::WaitsForItself(_) => Status::WaitsForItself,
         Error::Disagreement(_) => Status::Disagreement,

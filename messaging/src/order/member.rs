@@ -4,6 +4,8 @@ use super::Made;
 use super::envelope::Envelope;
 use super::message::{Content, OrderedMessage};
 use super::sequence::{Disorder, Sequence};
+use super::statistics::OrderStatistics;
+use super::view::Founding;
 use super::window::{OrderWindow, Outstanding, Owed};
 use crate::completion::Completer;
 use crate::engine::Engine;
@@ -21,6 +23,9 @@ use weft_endpoint::biased::{Biased, Entered};
 use weft_endpoint::{Awaited, Group, Rank, Variable, Whom, this_coroutine};
 
 mod sending;
+mod surviving;
+
+use surviving::{Surviving, Survivor};
 
 /// Consumer of an order's messages.
 pub(super) enum Handler {
@@ -43,8 +48,23 @@ pub(super) struct Making<'a> {
     pub group: Group,
     pub members: Vec<Rank>,
     pub variable: Variable,
+    /// Index of the variable that counts once the home of the first is lost, if there is one.
+    pub spare: Option<u16>,
     pub window: OrderWindow,
     pub handler: Option<Handler>,
+    /// True if the handler is told of losses.
+    pub hears_losses: bool,
+}
+
+/// Part of a rank in an order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// A member, with its place. The order ends with the first loss.
+    Member(usize),
+    /// A member, of an order that goes on.
+    Survivor,
+    /// None.
+    Stranger,
 }
 
 /// One rank's part of an order.
@@ -59,6 +79,7 @@ pub(super) struct Member {
     members: Vec<Rank>,
     /// This rank's place, if it is a member.
     own: Option<usize>,
+    role: Role,
     variable: Variable,
     /// Largest number of messages of one member under way.
     limit: u64,
@@ -66,6 +87,8 @@ pub(super) struct Member {
     made: Arc<Made>,
     /// Set once: the port's handler holds this member.
     port: OnceLock<Port>,
+    /// Port for messages about members, in an order that goes on.
+    view_port: OnceLock<Port>,
 }
 
 struct State {
@@ -87,26 +110,12 @@ struct State {
     /// Tasks that wait for a turn or for room.
     waiting: Vec<Waker>,
     failure: Option<Error>,
+    /// The view, which takes the place of the sequence in an order that goes on.
+    surviving: Option<Box<Surviving>>,
+    /// True unless messages are taken from the sequence: after a failure, and in an order that goes
+    /// on.
+    takes_elsewhere: bool,
     statistics: OrderStatistics,
-}
-
-/// Counters of a rank's part in an order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OrderStatistics {
-    /// Messages that it broadcast.
-    pub sent: u64,
-    /// Messages that it has consumed, its own included.
-    pub delivered: u64,
-    /// Those that came before it was their turn, or while the handler ran.
-    pub early: u64,
-    /// Broadcasts that had to wait for room in the window.
-    pub stalled: u64,
-    /// Broadcasts of handlers that did not wait, although there was no room.
-    pub overdrawn: u64,
-    /// Acknowledgements that took a message of their own.
-    pub acknowledgements: u64,
-    /// Bytes of its own messages that were copied, for their own turn here.
-    pub bytes_copied: u64,
 }
 
 /// A message of this rank that waits for its number.
@@ -145,9 +154,19 @@ struct Consuming {
 
 impl Member {
     pub fn new(engine: &Arc<Engine>, made: &Arc<Made>, making: Making<'_>) -> Result<Arc<Self>> {
-        let Making { name, group, mut members, variable, window, handler } = making;
+        let Making { name, group, mut members, variable, spare, window, handler, hears_losses } =
+            making;
         members.sort_unstable();
-        let limit = window.messages + OVERDRAFT;
+        let (limit, me) = (window.messages + OVERDRAFT, engine.packets().rank());
+        let own = members.binary_search(&me).ok();
+        let role = match own {
+            None => Role::Stranger,
+            Some(_) if engine.packets().losses().goes_on() => Role::Survivor,
+            Some(own) => Role::Member(own),
+        };
+        let founding = || Founding { me, members: members[..].into(), variable, spare, limit };
+        let surviving =
+            (role == Role::Survivor).then(|| Surviving::new(founding(), hears_losses)).flatten();
         let state = State {
             sequence: Sequence::new(members.len(), limit),
             outstanding: Outstanding::new(members.len(), window),
@@ -160,6 +179,8 @@ impl Member {
             runner: None,
             waiting: Vec::new(),
             failure: None,
+            takes_elsewhere: surviving.is_some(),
+            surviving: surviving.map(Box::new),
             statistics: OrderStatistics::default(),
         };
         let member = Arc::new_cyclic(|this: &Weak<Member>| Member {
@@ -168,13 +189,15 @@ impl Member {
             name: name.into(),
             traced_as: engine.packets().trace().name_order(name),
             group,
-            own: members.binary_search(&engine.packets().rank()).ok(),
+            own,
+            role,
             members,
             variable,
             limit,
             state: Biased::new(state),
             made: Arc::clone(made),
             port: OnceLock::new(),
+            view_port: OnceLock::new(),
         });
         let (this, failing) = (Arc::downgrade(&member), Arc::downgrade(&member));
         engine.messages.on_failure(move || {
@@ -189,6 +212,10 @@ impl Member {
             }
         })?;
         member.port.get_or_init(|| port);
+        if role == Role::Survivor {
+            let port = Survivor(&member).begin()?;
+            member.view_port.get_or_init(|| port);
+        }
         Ok(member)
     }
 
@@ -202,6 +229,14 @@ impl Member {
 
     pub fn statistics(&self) -> OrderStatistics {
         self.state.enter().statistics
+    }
+
+    /// Members that live, as of the messages that were handed over.
+    pub fn members(&self) -> Vec<Rank> {
+        match &self.state.enter().surviving {
+            Some(surviving) => surviving.view.members(),
+            None => self.members.clone(),
+        }
     }
 
     /// True if the calling thread is inside the handler.
@@ -228,8 +263,14 @@ impl Member {
     }
 
     fn look(&self, waker: Option<&Waker>) -> Result<Option<Turn>> {
-        self.check()?;
+        if self.engine.packets().losses().are_any() {
+            self.fail_of_loss()?;
+            Survivor(self).tell_of_loss()?;
+        }
         let mut state = self.state.enter();
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
+        }
         let turn = state.take();
         if turn.is_none() {
             state.waiting.extend(waker.cloned());
@@ -267,10 +308,13 @@ impl Member {
         }
     }
 
-    /// A rank is lost: the order ends.
+    /// A rank is lost: the order ends, unless it goes on.
     #[cold]
     #[inline(never)]
     fn fail_of_loss(&self) -> Result<()> {
+        if self.role == Role::Survivor {
+            return Ok(());
+        }
         let Some(loss) = self.engine.packets().losses().first() else { return Ok(()) };
         let error = Error::from(weft_endpoint::Error::RankLost(loss));
         self.fail(error.clone());
@@ -285,10 +329,14 @@ impl Member {
             return;
         }
         state.failure = Some(error.clone());
+        state.takes_elsewhere = true;
         let abandoned = state.sequence.abandon().filter_map(|arrived| arrived.completer);
         let unnumbered = std::mem::take(&mut state.unnumbered);
+        let abandoned = abandoned.chain(unnumbered.into_iter().map(|begun| begun.completer));
+        let surviving = state.surviving.as_mut();
+        let own = surviving.map_or(Vec::new(), |surviving| surviving.view.abandon());
         self.wake(state);
-        for completer in abandoned.chain(unnumbered.into_iter().map(|begun| begun.completer)) {
+        for completer in abandoned.chain(own.into_iter().flatten()) {
             completer.complete(Err(error.clone()));
         }
     }
@@ -303,6 +351,7 @@ impl Member {
 
     /// The upcall of the order's port.
     fn arrived(&self, mut message: Message) {
+        let Role::Member(_) = self.role else { return Survivor(self).arrived(message) };
         let rank = message.source();
         let envelope = match Envelope::read(&mut message) {
             Ok(envelope) => envelope,
@@ -313,7 +362,7 @@ impl Member {
         };
         let mut state = self.state.enter();
         let possible = state.sequence.next() + self.members.len() as u64 * self.limit;
-        if self.own.is_none() || envelope.consumed > possible {
+        if envelope.consumed > possible {
             drop(state);
             return self.disorder(rank, envelope.consumed, Disorder::Foreign);
         }
@@ -329,7 +378,7 @@ impl Member {
     fn accept(&self, mut state: Entered<'_, State>, number: u64, arrived: Arrived) {
         let from = arrived.from;
         if state.failure.is_some() {
-            return self.drop_outside(state, arrived);
+            return drop_outside(state, arrived);
         }
         let pass = state.handler.is_some();
         match state.sequence.arrive(from.member, number, arrived, pass) {
@@ -341,7 +390,7 @@ impl Member {
                 self.wake(state);
             }
             Err((disorder, arrived)) => {
-                self.drop_outside(state, arrived);
+                drop_outside(state, arrived);
                 self.disorder(from.rank, number, disorder);
             }
         }
@@ -355,12 +404,6 @@ impl Member {
             self.wake(state);
             self.run(handler, turn);
         }
-    }
-
-    /// Dropping a message enters the engine.
-    fn drop_outside(&self, state: Entered<'_, State>, arrived: Arrived) {
-        drop(state);
-        drop(arrived);
     }
 
     /// Runs the handler on `turn` and on all that are due after it.
@@ -468,6 +511,9 @@ impl Member {
 
     #[cold]
     fn acknowledge(&self, to: Rank, consumed: u64) {
+        if self.role == Role::Survivor {
+            return Survivor(self).acknowledge(to, consumed);
+        }
         let envelope = Envelope { number: None, consumed };
         if let Err(error) = self.port().send(to, &envelope.emit()) {
             self.fail(error);
@@ -490,10 +536,15 @@ impl Member {
 
 impl State {
     fn take(&mut self) -> Option<Turn> {
-        if self.failure.is_some() {
-            return None;
+        if self.takes_elsewhere {
+            return self.take_elsewhere();
         }
         self.sequence.take().map(|(number, arrived)| Turn { number, arrived })
+    }
+
+    #[inline(never)]
+    fn take_elsewhere(&mut self) -> Option<Turn> {
+        if self.failure.is_some() { None } else { self.take_surviving() }
     }
 
     /// Counts a message as consumed. Returns the report for its sender, if one is due now.
@@ -507,7 +558,8 @@ impl State {
     ) -> Option<u64> {
         self.statistics.delivered += 1;
         // Threads that receive at the same time may come in another order.
-        self.consumed = self.consumed.max(number + 1);
+        // A loss comes with the number of the message before it, if there is one.
+        self.consumed = self.consumed.max(number.wrapping_add(1));
         if let Some(own) = own {
             self.outstanding.consumed_by(own, self.consumed);
         }
@@ -516,6 +568,12 @@ impl State {
         self.statistics.acknowledgements += u64::from(due);
         due.then_some(self.consumed)
     }
+}
+
+/// Dropping a message enters the engine.
+fn drop_outside(state: Entered<'_, State>, arrived: Arrived) {
+    drop(state);
+    drop(arrived);
 }
 
 /// Fails the order if it is dropped: its handler is gone.

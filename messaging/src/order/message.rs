@@ -13,6 +13,17 @@ pub struct OrderedMessage {
     content: Content,
 }
 
+/// An event of an order whose handler is told of losses.
+pub enum OrderEvent {
+    /// A message.
+    Message(OrderedMessage),
+    /// A member is lost; all that live are told between the same two messages.
+    Loss(Rank),
+}
+
+/// Length of what stands for a loss.
+pub(super) const LOSS: usize = usize::MAX;
+
 /// Source of its bytes.
 pub(super) enum Content {
     /// Another rank.
@@ -24,6 +35,14 @@ pub(super) enum Content {
 impl OrderedMessage {
     pub(super) fn new(number: u64, source: Rank, length: usize, content: Content) -> Self {
         OrderedMessage { number, source, length, content }
+    }
+
+    /// A loss, if it stands for one.
+    pub(super) fn into_event(self) -> OrderEvent {
+        match self.length {
+            LOSS => OrderEvent::Loss(self.source),
+            _ => OrderEvent::Message(self),
+        }
     }
 
     /// Its number: how many messages of the order came before it, on every rank.

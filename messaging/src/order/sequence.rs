@@ -38,6 +38,7 @@ pub enum Disorder {
 }
 
 /// The order as one member sees it: items that have arrived, in the order of their numbers.
+#[cfg_attr(test, derive(Clone, Hash, Debug))]
 pub(super) struct Sequence<T> {
     next: u64,
     early: BTreeMap<u64, Early<T>>,
@@ -47,6 +48,7 @@ pub(super) struct Sequence<T> {
     limit: u64,
 }
 
+#[cfg_attr(test, derive(Clone, Hash, Debug))]
 struct Early<T> {
     member: usize,
     item: T,
@@ -118,8 +120,14 @@ impl<T> Sequence<T> {
 
     /// Everything that waits, which will never be handed over.
     pub fn abandon(&mut self) -> impl Iterator<Item = T> + use<T> {
+        self.abandon_numbered().map(|(_, item)| item)
+    }
+
+    /// Does what [`Self::abandon`] does; each item has its number, in their order.
+    pub fn abandon_numbered(&mut self) -> impl Iterator<Item = (u64, T)> + use<T> {
         self.held.fill(0);
-        std::mem::take(&mut self.early).into_values().map(|early| early.item)
+        let early = std::mem::take(&mut self.early).into_iter();
+        early.map(|(number, early)| (number, early.item))
     }
 }
 

@@ -83,6 +83,16 @@ impl Outstanding {
         self.consumed[member] = self.consumed[member].max(numbers);
     }
 
+    /// A member is lost: nobody waits for it.
+    pub fn lose(&mut self, member: usize) {
+        self.consumed[member] = u64::MAX;
+    }
+
+    /// Numbers that all members have consumed, by their last reports.
+    pub fn least(&self) -> u64 {
+        self.consumed.iter().copied().min().unwrap_or(u64::MAX)
+    }
+
     /// The member that has consumed least, by its last report.
     pub fn slowest(&self) -> Option<usize> {
         (0..self.consumed.len()).min_by_key(|member| self.consumed[*member])
@@ -98,7 +108,7 @@ impl Outstanding {
     /// Gives up the room of what everybody has consumed. Only done once there is no room, so that
     /// an acknowledgement costs its receiver one write.
     fn settle(&mut self) {
-        let everybody = self.consumed.iter().copied().min().unwrap_or(u64::MAX);
+        let everybody = self.least();
         while let Some(&(number, bytes)) = self.sent.front()
             && number < everybody
         {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use weft_endpoint::{Cause, Loss, Preset, Rank, Shape, Step, Variable};
 use weft_messaging::collective::Sum;
 use weft_messaging::rpc::{Client, Rpc, Service};
-use weft_messaging::{Error, Mailbox, Orders, Port, Result};
+use weft_messaging::{Error, Mailbox, OrderMailbox, Orders, Port, Result};
 use weft_threads::{Job, Tap};
 
 /// A job of `ranks` that goes on, and what its ranks die by.
@@ -302,22 +302,224 @@ fn members_that_agree_while_others_shrink_are_told() {
     });
 }
 
-#[test]
-fn an_order_ends_with_the_loss_of_a_rank_which_it_names() {
-    Mortal::new(3).run(|member| {
-        let orders = Orders::new(&member.engine);
-        let order = orders.mailbox("all").unwrap();
-        order.broadcast(&[member.rank() as u8]).unwrap();
-        member.barrier.wait().unwrap();
-        if member.rank() == 1 {
+/// An entry of what a member of an order was handed over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Handed {
+    /// A message: its sender, and its number among those of the sender.
+    Message(u16, u32),
+    /// A loss.
+    Loss(Rank),
+}
+
+/// Messages that each member of an order broadcasts.
+const BROADCASTS: u32 = 40;
+
+/// Broadcasts of a job, in which each rank dies before it broadcasts the message that `ends` says.
+fn broadcast(seed: u64, job: impl Fn(u16) -> Mortal) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let ranks = random.u16(2..=8);
+    let mortals = random.u16(1..ranks);
+    let mut order: Vec<u16> = (0..ranks).collect();
+    random.shuffle(&mut order);
+    // The home of the variable, which is the first coordinator, is among them each second time.
+    if seed.is_multiple_of(2) {
+        order.sort_by_key(|rank| *rank != 0);
+    }
+    let mut ends = vec![u32::MAX; ranks.into()];
+    for rank in &order[..mortals.into()] {
+        ends[usize::from(*rank)] = random.u32(0..BROADCASTS);
+    }
+    let long = random.bool();
+    // Orders are kept until all have left.
+    let outcomes = job(ranks).run(|member| ordered(member, ends[member.rank()], long));
+    let seen: Vec<_> = outcomes.into_iter().map(|kept| kept.map(|(seen, _order)| seen)).collect();
+    judge_order(seed, &ends, &seen);
+}
+
+/// A message that says which it is, some of them longer than a packet.
+fn text(number: u32, long: bool) -> Vec<u8> {
+    let length = if long && number.is_multiple_of(3) { 20_000 } else { 4 };
+    let mut text = number.to_le_bytes().to_vec();
+    text.resize(length, number as u8);
+    text
+}
+
+/// Broadcasts, and receives until all that live are done.
+fn ordered(member: &Member, ends: u32, long: bool) -> Option<(Vec<Handed>, OrderMailbox)> {
+    let orders = Orders::new(&member.engine);
+    let order = orders.mailbox("all").unwrap();
+    let (mut seen, mut sent) = (Vec::new(), 0);
+    let is_done = |seen: &[Handed], rank: &Rank| {
+        seen.contains(&Handed::Message(rank.0, BROADCASTS - 1))
+            || seen.contains(&Handed::Loss(*rank))
+    };
+    while !order.members().iter().all(|rank| is_done(&seen, rank)) {
+        if sent == ends {
             return None;
         }
-        // What was broadcast before may come, as long as nobody has heard of the loss.
-        let received = (0..4).map(|_| order.receive()).find_map(Result::err);
-        assert_eq!(received.and_then(|error| error.lost_rank()), Some(Rank(1)));
-        lost(1, order.broadcast(b"more"));
-        Some(())
+        if sent < BROADCASTS {
+            order.broadcast(&text(sent, long)).unwrap();
+            sent += 1;
+        }
+        let received = match sent < BROADCASTS {
+            true => order.try_receive(),
+            false => order.receive().map(Some),
+        };
+        match received {
+            Ok(Some(mut message)) => {
+                let bytes = message.read_to_vec().unwrap();
+                let number = u32::from_le_bytes(*bytes.first_chunk().unwrap());
+                assert_eq!(bytes, text(number, long));
+                seen.push(Handed::Message(message.source().0, number));
+            }
+            Ok(None) => {}
+            Err(error) => seen.push(Handed::Loss(error.lost_rank().expect("a loss"))),
+        }
+    }
+    Some((seen, order))
+}
+
+/// All that live were handed over the same, with each loss between the same two messages: all
+/// messages of those that live, in order, and a beginning of those of the lost.
+fn judge_order(seed: u64, ends: &[u32], seen: &[Option<Vec<Handed>>]) {
+    let survivors = || seen.iter().flatten();
+    // Losses after the last message of all are of no order, and need not have been heard.
+    let messages = |seen: &[Handed]| -> Vec<Handed> {
+        seen.iter().copied().filter(|handed| matches!(handed, Handed::Message(..))).collect()
+    };
+    let first = survivors().next().expect("some rank lives to the end");
+    let all = messages(first);
+    for other in survivors() {
+        assert_eq!(messages(other), all, "seed {seed}");
+    }
+    for rank in (0..).map(Rank).take(ends.len()) {
+        let cut = |seen: &[Handed]| {
+            let at = seen.iter().position(|seen| *seen == Handed::Loss(rank))?;
+            Some(messages(&seen[..at]).len())
+        };
+        let mut cuts = survivors().filter_map(|seen| cut(seen));
+        let at = cuts.next();
+        assert!(cuts.all(|other| Some(other) == at), "seed {seed}: the cut of {rank}");
+        let of_rank =
+            all.iter().filter(|seen| matches!(seen, Handed::Message(of, _) if *of == rank.0));
+        let numbers: Vec<u32> = of_rank
+            .map(|seen| match seen {
+                Handed::Message(_, number) => *number,
+                Handed::Loss(_) => unreachable!("these are messages"),
+            })
+            .collect();
+        assert!(numbers.iter().copied().eq(0..numbers.len() as u32), "seed {seed}: {numbers:?}");
+        let lives = ends[rank.index()] == u32::MAX;
+        assert!(!lives || numbers.len() == BROADCASTS as usize, "seed {seed}: of {rank}");
+    }
+}
+
+#[test]
+fn all_that_live_are_handed_over_the_same_messages_of_an_order() {
+    (0..seeds(24)).for_each(|seed| broadcast(seed, Mortal::new));
+}
+
+#[test]
+fn so_they_are_where_packets_are_numbered() {
+    for seed in 0..seeds(4) {
+        broadcast(seed, |ranks| Mortal::over_udp(ranks, Preset::Pupa));
+        broadcast(seed, |ranks| Mortal::over_udp(ranks, Preset::IrxImc));
+    }
+}
+
+/// Number of jobs, unless the environment says how many.
+fn seeds(usual: u64) -> u64 {
+    std::env::var("WEFT_LOSS_SEEDS").map_or(usual, |seeds| seeds.parse().expect("a number"))
+}
+
+#[test]
+fn handlers_of_an_order_go_on_and_what_they_broadcast_comes_once() {
+    const ROUNDS: u64 = 30;
+    let logs = Mortal::new(4).run(|member| {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let orders = Orders::new(&member.engine);
+        let own = Arc::new(std::sync::OnceLock::<weft_messaging::Order>::new());
+        let (keeps, replies, rank) = (Arc::clone(&log), Arc::downgrade(&own), member.rank());
+        let order = orders
+            .order("echo", move |mut message| {
+                let text = message.read_to_vec().unwrap();
+                keeps.lock().unwrap().push((message.source(), text.clone()));
+                // Each member answers its own.
+                if message.source().index() == rank && text[0] == 0 {
+                    let own = replies.upgrade().unwrap();
+                    own.get().unwrap().broadcast(&[1, text[1]]).unwrap();
+                }
+            })
+            .unwrap();
+        assert!(own.set(order).is_ok());
+        let order = own.get().unwrap();
+        member.barrier.wait().unwrap();
+        for round in 0..ROUNDS {
+            if rank == 0 && round == 10 || rank == 2 && round == 20 {
+                return None;
+            }
+            let number = order.broadcast_and_wait(&[0, round as u8]).unwrap();
+            let log = log.lock().unwrap();
+            let place = &log[usize::try_from(number).unwrap()];
+            assert_eq!(place, &(Rank(rank as u16), vec![0, round as u8]), "its number is final");
+        }
+        let is_done = |rank: u16| log.lock().unwrap().contains(&(Rank(rank), vec![1, 29]));
+        member.until(|| is_done(1) && is_done(3) && order.members() == [Rank(1), Rank(3)]);
+        let log = log.lock().unwrap().clone();
+        Some((log, Arc::clone(&own)))
     });
+    let (one, three) = (&logs[1].as_ref().unwrap().0, &logs[3].as_ref().unwrap().0);
+    let least = one.len().min(three.len());
+    assert_eq!(one[..least], three[..least]);
+    for rank in [1, 3] {
+        for kind in 0..2 {
+            let of = one.iter().filter(|(source, text)| *source == Rank(rank) && text[0] == kind);
+            assert!(of.map(|(_, text)| u64::from(text[1])).eq(0..ROUNDS), "{rank} {kind}: {one:?}");
+        }
+    }
+}
+
+#[test]
+fn an_order_among_some_ranks_goes_on_without_the_home_of_its_variable() {
+    let lost = Mortal::over_udp(4, Preset::Pupa).run(|member| {
+        let orders = Orders::new(&member.engine);
+        // Its variable is rank 0's, which is no member.
+        let order = orders.mailbox_in("some", &[Rank(1), Rank(3)]).unwrap();
+        member.barrier.wait().unwrap();
+        if member.rank() == 0 {
+            return None;
+        }
+        let mut lost = Vec::new();
+        if member.rank() == 2 {
+            return Some((lost, order));
+        }
+        for number in 0..20 {
+            let sent = order.begin(&[number]).unwrap();
+            let mine = member.rank() as u16;
+            loop {
+                match order.receive() {
+                    Ok(mut message) if message.source().0 == mine => {
+                        assert_eq!(message.read_to_vec().unwrap(), [number]);
+                        break;
+                    }
+                    Ok(_) => {}
+                    Err(error) => lost.push(error.lost_rank().unwrap()),
+                }
+            }
+            sent.wait().unwrap();
+        }
+        let packets = member.engine.packets();
+        member.until(|| packets.losses().of(Rank(0)).is_some());
+        while lost.is_empty() {
+            if let Err(error) = order.receive() {
+                lost.push(error.lost_rank().unwrap());
+            }
+        }
+        assert_eq!(order.members(), [Rank(1), Rank(3)]);
+        Some((lost, order))
+    });
+    let lost: Vec<_> = lost.into_iter().map(|kept| kept.map(|(lost, _order)| lost)).collect();
+    assert_eq!(lost[1..], [Some(vec![Rank(0)]), Some(vec![]), Some(vec![Rank(0)])]);
 }
 
 #[test]

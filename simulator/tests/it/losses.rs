@@ -13,6 +13,10 @@ const RANKS: u16 = 64;
 const CRASHES: usize = 10;
 /// Operations that a program has done when it is over.
 const OPERATIONS: u32 = 60;
+/// Members of an order, of whom some crash, and messages that each broadcasts.
+const MEMBERS: u16 = 16;
+const LOST_MEMBERS: usize = 6;
+const MESSAGES: u32 = 40;
 
 /// View of a rank: whether each operation has ended well, and who is left.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,31 +56,111 @@ fn live(weft: &Weft) -> Result<Seen, String> {
     Ok(Seen { well, left })
 }
 
-/// A job that loses ten of its ranks at moments that the seed chooses. Returns how many operations
-/// have failed.
-fn judge(seed: u64, preset: Preset, lossy: bool) -> usize {
+/// Messages that a member was handed over, with each loss as a message of the lost without text.
+type Handed = Vec<(Rank, Option<u32>)>;
+
+/// Broadcasts in one order, until all that live have broadcast all.
+fn broadcast(weft: &Weft) -> Result<Handed, String> {
+    let told = |error: weft::Error| error.lost_rank().ok_or_else(|| error.to_string());
+    let order = weft.order_mailbox("all").map_err(|error| error.to_string())?;
+    let (mut handed, mut sent): (Handed, _) = (Vec::new(), 0);
+    let is_done = |handed: &Handed, rank: &Rank| {
+        handed.contains(&(*rank, Some(MESSAGES - 1))) || handed.contains(&(*rank, None))
+    };
+    while !order.members().iter().all(|rank| is_done(&handed, rank)) {
+        if sent < MESSAGES {
+            let pause = weft.sleep(Duration::from_millis(20));
+            weft.block_on(pause).map_err(|error| error.to_string())?;
+            let mut text = sent.to_le_bytes().to_vec();
+            text.resize(if sent % 4 == 0 { 10_000 } else { 4 }, 0);
+            order.broadcast(&text).map_err(|error| error.to_string())?;
+            sent += 1;
+        }
+        loop {
+            let next =
+                if sent < MESSAGES { order.try_receive() } else { order.receive().map(Some) };
+            match next {
+                Ok(Some(mut message)) => {
+                    let text = message.read_to_vec().map_err(|error| error.to_string())?;
+                    let number = text.first_chunk().map(|number| u32::from_le_bytes(*number));
+                    handed.push((message.source(), number));
+                }
+                Ok(None) => break,
+                Err(error) => handed.push((told(error.into())?, None)),
+            }
+            if order.members().iter().all(|rank| is_done(&handed, rank)) {
+                break;
+            }
+        }
+    }
+    // Others may still need what this rank was handed over.
+    weft.everyone().agree(0).map_err(|error| error.to_string())?;
+    drop(order);
+    Ok(handed)
+}
+
+/// All that live were handed over the same, all messages of those that live among it.
+fn judge_order(seed: u64, survivors: &[(u16, Handed)]) {
+    let cut = |handed: &Handed, rank: Rank| {
+        let at = handed.iter().position(|seen| *seen == (rank, None))?;
+        Some(handed[..at].iter().filter(|seen| seen.1.is_some()).count())
+    };
+    let messages = |handed: &Handed| -> Vec<(Rank, Option<u32>)> {
+        handed.iter().copied().filter(|seen| seen.1.is_some()).collect()
+    };
+    let (_, first) = &survivors[0];
+    for (rank, handed) in survivors {
+        assert_eq!(messages(handed), messages(first), "seed {seed}: rank {rank}");
+    }
+    for rank in (0..MEMBERS).map(Rank) {
+        let mut cuts = survivors.iter().filter_map(|(_, handed)| cut(handed, rank));
+        let at = cuts.next();
+        assert!(cuts.all(|other| Some(other) == at), "seed {seed}: the cut of rank {rank}");
+        let of_rank = first.iter().filter(|seen| seen.0 == rank).filter_map(|seen| seen.1);
+        let numbers: Vec<u32> = of_rank.collect();
+        assert!(numbers.iter().copied().eq(0..numbers.len() as u32), "seed {seed}: of rank {rank}");
+        let lives = survivors.iter().any(|(survivor, _)| *survivor == rank.0);
+        assert!(!lives || numbers.len() == MESSAGES as usize, "seed {seed}: of rank {rank}");
+    }
+}
+
+/// A job that loses ranks at moments that the seed chooses. Returns what its survivors return.
+fn survivors<T: Clone + std::fmt::Debug + 'static>(
+    seed: u64,
+    (preset, lossy): (Preset, bool),
+    (ranks, crashes): (u16, usize),
+    program: impl Fn(&Weft) -> Result<T, String> + Clone + 'static,
+) -> Vec<(u16, T)> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut order: Vec<u16> = (0..RANKS).collect();
+    let mut order: Vec<u16> = (0..ranks).collect();
     random.shuffle(&mut order);
-    let crashes: Vec<(Rank, Duration)> = order[..CRASHES]
+    let lost = &order[..crashes];
+    let crashes: Vec<(Rank, Duration)> = lost
         .iter()
         .map(|rank| (Rank(*rank), Duration::from_micros(random.u64(100..1_500_000))))
         .collect();
     let mut options =
-        Options::with_preset(MachineModel::myrinet().expect("it is shipped"), RANKS, preset);
+        Options::with_preset(MachineModel::myrinet().expect("it is shipped"), ranks, preset);
     options.seed = seed;
     options.goes_on = true;
     options.faults = Faults { crashes, loss: if lossy { 0.002 } else { 0.0 }, ..Faults::default() };
-    let report =
-        Simulation::new(options).expect("options that can be").run_joined(|weft| live(&weft));
+    let report = Simulation::new(options)
+        .expect("options that can be")
+        .run_joined(move |weft| program(&weft));
     let mut survivors = Vec::new();
-    for (rank, outcome) in (0..RANKS).zip(&report.outcomes) {
+    for (rank, outcome) in (0..ranks).zip(&report.outcomes) {
         match outcome {
             weft_simulator::Outcome::Returned(seen) => survivors.push((rank, seen.clone())),
-            weft_simulator::Outcome::Crashed => assert!(order[..CRASHES].contains(&rank)),
+            weft_simulator::Outcome::Crashed => assert!(lost.contains(&rank)),
             other => panic!("seed {seed}, {preset}: rank {rank}: {other:?}; {:?}", report.ended),
         }
     }
+    survivors
+}
+
+/// A job that loses ten of its ranks. Returns how many operations have failed.
+fn judge(seed: u64, preset: Preset, lossy: bool) -> usize {
+    let survivors = survivors(seed, (preset, lossy), (RANKS, CRASHES), live);
     let (_, first) = &survivors[0];
     for (rank, seen) in &survivors {
         assert_eq!(seen, first, "seed {seed}, {preset}: rank {rank}");
@@ -87,8 +171,7 @@ fn judge(seed: u64, preset: Preset, lossy: bool) -> usize {
 
 #[test]
 fn sixty_four_ranks_lose_ten_and_agree_about_each_operation() {
-    let seeds =
-        std::env::var("WEFT_LOSS_SEEDS").map_or(SEEDS, |seeds| seeds.parse().expect("a number"));
+    let seeds = seeds();
     let failed: usize = (0..seeds)
         .map(|seed| match seed % 3 {
             0 => judge(seed, Preset::NrxImc, false),
@@ -98,4 +181,20 @@ fn sixty_four_ranks_lose_ten_and_agree_about_each_operation() {
         .sum();
     println!("{seeds} jobs, in which {failed} operations failed and were told of as one");
     assert!(failed as u64 > 3 * seeds, "ranks are lost in the midst of operations");
+}
+
+#[test]
+fn sixteen_ranks_lose_six_and_their_order_goes_on() {
+    for seed in 0..seeds() {
+        let network = match seed % 3 {
+            0 => (Preset::NrxImc, false),
+            1 => (Preset::IrxImc, true),
+            _ => (Preset::Pupa, true),
+        };
+        judge_order(seed, &survivors(seed, network, (MEMBERS, LOST_MEMBERS), broadcast));
+    }
+}
+
+fn seeds() -> u64 {
+    std::env::var("WEFT_LOSS_SEEDS").map_or(SEEDS, |seeds| seeds.parse().expect("a number"))
 }

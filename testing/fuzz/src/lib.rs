@@ -20,7 +20,7 @@
 //! | `remote` | packets of remote accesses; a rank with memory that such packets reach, by peers that say anything |
 //! | `agreement` | messages of an agreement among survivors; a rank that such messages reach, by peers that say anything |
 //! | `collectives` | packets of operations of all members of a team; a rank that such packets reach, by peers that say anything |
-//! | `weft_messaging::fuzzing` | numbers of an order, and counts of what its members have consumed |
+//! | `weft_messaging::fuzzing` | numbers of an order, and counts of what its members have consumed; what they say of one another after a loss |
 //! | `weft_object::fuzzing` | messages of shared objects |
 //! | `weft_linda::fuzzing` | answers and states of a shard of a tuple space; operations on one |
 //! | `search` | messages of searches, for solutions and for values |
@@ -111,6 +111,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("agreement-message", agreement::message),
     ("agreement", agreement::messages),
     ("order", weft_messaging::fuzzing::order),
+    ("order-view", weft_messaging::fuzzing::order_view),
     ("object", weft_object::fuzzing::messages),
     ("linda-answer", weft_linda::fuzzing::answer),
     ("linda", weft_linda::fuzzing::shard),

@@ -14,7 +14,9 @@ impl Member {
         parts: &(impl Parts + ?Sized),
         completer: Option<Completer<u64>>,
     ) -> Result<u64> {
-        let own = self.own()?;
+        let Role::Member(own) = self.role else {
+            return Survivor(self).broadcast(parts, completer);
+        };
         self.make_room(parts.total() as u64)?;
         self.wait_for_unnumbered()?;
         // From here on everybody waits for this message, so nothing may stop it.
@@ -28,10 +30,11 @@ impl Member {
     /// Does what [`Self::broadcast`] does, without waiting for a number where that takes a packet
     /// there and one back: those of all messages that were begun meanwhile are asked for at once.
     pub fn begin(&self, parts: &(impl Parts + ?Sized), completer: Completer<u64>) -> Result<()> {
-        if self.numbers_are_near() || !self.fits_a_packet(parts.total()) {
+        let goes_on = self.role == Role::Survivor;
+        if goes_on || self.numbers_are_near() || !self.fits_a_packet(parts.total()) {
             return self.broadcast(parts, Some(completer)).map(drop);
         }
-        self.own()?;
+        self.check_member()?;
         self.make_room(parts.total() as u64)?;
         let bytes = self.copy(parts);
         let mut state = self.state.enter();
@@ -46,9 +49,12 @@ impl Member {
         Ok(())
     }
 
-    /// This rank's place among the members.
-    fn own(&self) -> Result<usize> {
-        self.own.ok_or(Error::Packet(weft_endpoint::Error::NotAMember))
+    /// Checks that this rank is a member.
+    pub(super) fn check_member(&self) -> Result<()> {
+        match self.own {
+            Some(_) => Ok(()),
+            None => Err(Error::Packet(weft_endpoint::Error::NotAMember)),
+        }
     }
 
     /// True if a number costs no packet.
@@ -109,7 +115,7 @@ impl Member {
         self.accept(self.state.enter(), number, arrived);
     }
 
-    fn make_room(&self, bytes: u64) -> Result<()> {
+    pub(super) fn make_room(&self, bytes: u64) -> Result<()> {
         self.check_loss()?;
         let mut state = self.state.enter();
         if let Some(failure) = &state.failure {
@@ -156,7 +162,7 @@ impl Member {
     }
 
     /// A copy of a message for this rank itself.
-    fn copy(&self, parts: &(impl Parts + ?Sized)) -> Box<[u8]> {
+    pub(super) fn copy(&self, parts: &(impl Parts + ?Sized)) -> Box<[u8]> {
         let length = parts.total();
         let mut copy = Vec::with_capacity(length);
         parts.for_each(&mut |part| copy.extend_from_slice(part));
