@@ -307,6 +307,22 @@ fn all_ranks_take_the_same_areas_without_being_told() {
     assert!(one.take(&memory.words, Rank(1), 5).is_some(), "of another leader's memory");
 }
 
+/// Operation that the members of a team of this size carry out in a round.
+fn call_of(round: u64, size: usize) -> OperationCall {
+    let member = (round / 8) as usize % size;
+    let (operation, root, count, size) = match round % 8 {
+        0 => return BARRIER,
+        1 => (Operation::AllReduce, 0, 3, 8),
+        2 => (Operation::Reduce, member, 64, 1),
+        3 => (Operation::Gather, member, 21, 3),
+        4 => (Operation::Scan, 0, 7, 2),
+        5 => (Operation::ExclusiveScan, 0, 8, 4),
+        6 => (Operation::ReduceScatter, 0, 8, 8),
+        _ => (Operation::AllGather, 0, 9, 1),
+    };
+    OperationCall { operation, root, count, size }
+}
+
 /// Operations in a row, whose members come and look in any order: what each of them has in the end.
 #[test]
 fn meetings_give_what_their_operations_do() {
@@ -314,29 +330,7 @@ fn meetings_give_what_their_operations_do() {
         let memory = memory();
         let first = Areas::default().take(&memory.words, size).unwrap();
         let mut members = team(&memory, first, size);
-        let call = |round: u64| {
-            let root = (round / 8) as usize % size;
-            match round % 8 {
-                0 => BARRIER,
-                1 => OperationCall { operation: Operation::AllReduce, root: 0, count: 3, size: 8 },
-                2 => OperationCall { operation: Operation::Reduce, root, count: 64, size: 1 },
-                3 => OperationCall { operation: Operation::Gather, root, count: 21, size: 3 },
-                4 => OperationCall { operation: Operation::Scan, root: 0, count: 7, size: 2 },
-                5 => OperationCall {
-                    operation: Operation::ExclusiveScan,
-                    root: 0,
-                    count: 8,
-                    size: 4,
-                },
-                6 => OperationCall {
-                    operation: Operation::ReduceScatter,
-                    root: 0,
-                    count: 8,
-                    size: 8,
-                },
-                _ => OperationCall { operation: Operation::AllGather, root: 0, count: 9, size: 1 },
-            }
-        };
+        let call = |round| call_of(round, size);
         let sum = |one: &[u8], two: &mut [u8]| {
             two.iter_mut().zip(one).for_each(|(two, one)| *two = two.wrapping_mul(3) ^ one);
         };
