@@ -385,7 +385,8 @@ impl<M> View<M> {
     pub fn arrived(&mut self, place: Place, from: usize, bytes: Arc<[u8]>) -> Result<(), Disorder> {
         let awaited = self.lost.len() as u16;
         let is_old = place.epoch < self.epoch || self.is_frozen && place.epoch < awaited;
-        if is_old && !(self.has(Planted::TakeOld) && !self.is_frozen) {
+        let takes_old = self.has(Planted::TakeOld) && !self.is_frozen;
+        if is_old && !takes_old {
             return Ok(());
         }
         if place.epoch > awaited {

@@ -21,6 +21,9 @@ pub(super) struct Surviving {
     is_sending: bool,
 }
 
+/// A message of this rank that has a number, with its header.
+type Addressed = (Placed, Arc<[u8]>);
+
 /// Messages about members that are to be sent.
 #[derive(Default)]
 struct Outbox(VecDeque<(Rank, ViewMessage)>);
@@ -413,10 +416,7 @@ impl State {
 
     /// Numbers were drawn, or could not be. Returns the messages that have some, with their
     /// headers.
-    fn end_draw(
-        &mut self,
-        value: Option<u64>,
-    ) -> std::result::Result<Vec<(Placed, Arc<[u8]>)>, Disorder> {
+    fn end_draw(&mut self, value: Option<u64>) -> std::result::Result<Vec<Addressed>, Disorder> {
         let (consumed, stable) = (self.consumed, self.outstanding.least());
         let Surviving { view, outbox, .. } = self.surviving();
         let numbered = view.end_draw(value, outbox)?;
