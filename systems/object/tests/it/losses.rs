@@ -73,7 +73,11 @@ fn count(member: &Member, ends: Option<u8>) -> Option<Seen> {
         let home = usize::from(round.wrapping_add(me)) % counts.len();
         match counts[home].inc() {
             Ok(_) => counted[home] += 1,
-            Err(error) => assert_eq!(error.lost_rank(), Some(Rank(home as u16)), "{error}"),
+            // The last one moves, and may be lost elsewhere.
+            Err(error) => {
+                let rank = error.lost_rank().unwrap_or_else(|| panic!("{error}"));
+                assert!(home == 7 || rank == home as u16, "{error}");
+            }
         }
         // One that moves, to ranks that may be lost.
         if round % 8 == me {
