@@ -164,6 +164,7 @@ impl From<weft_object::Error> for Failure {
         use weft_object::Error;
         let status = match &error {
             Error::Messaging(error) => of_messages(error),
+            Error::Lost { .. } => Status::RankLost,
             Error::Taken(_) => Status::PortTaken,
             Error::LongName(_) => Status::TooLong,
             Error::NoSuchRank(..) => Status::NoSuchRank,
@@ -181,11 +182,7 @@ impl From<weft_object::Error> for Failure {
             Error::Unreadable => Status::Protocol,
             Error::Broken(_) => Status::Panicked,
         };
-        let lost = match &error {
-            Error::Messaging(error) => error.lost_rank(),
-            _ => None,
-        };
-        Failure::new(status, error.to_string()).because_of(lost)
+        Failure::new(status, error.to_string()).because_of(error.lost_rank())
     }
 }
 

@@ -143,6 +143,11 @@ impl Watch {
         probe.answers.clear();
     }
 
+    /// A rank is lost, and will not answer: another question is asked.
+    pub fn forget(&self) {
+        *lock(&self.probe) = Probe { number: u64::MAX, ..Probe::default() };
+    }
+
     /// Answer of this rank, where these invocations are blocked; `is_busy` if there are invocations
     /// here that no process waits for.
     pub fn answer(&self, is_busy: bool, blocked: Vec<(u16, u32)>) -> Vec<u8> {

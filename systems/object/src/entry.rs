@@ -16,7 +16,7 @@ use crate::operation::Effect;
 use crate::placement::Site;
 use crate::planted::{Bug, Planted};
 use crate::usage::{Observer, Usage};
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use weft_endpoint::Rank;
 
@@ -35,6 +35,8 @@ pub(crate) struct Entry {
     moving: Mutex<Moving>,
     /// Number of the message of the order that deleted it, and one more; 0 before.
     deleted: AtomicU64,
+    /// The rank with which it was lost, and one more; 0 before.
+    lost: AtomicU32,
     /// The copy here, or the place for one; `None` if this rank does not know the type.
     pub copy: Option<Arc<dyn AnyCopy>>,
 }
@@ -73,8 +75,8 @@ impl Entry {
         let copy = (kind.make)(None);
         let (site, is_automatic) = (AtomicU16::new(site.number()), AtomicBool::new(is_automatic));
         let (name, usage, moving) = (name.to_owned(), Mutex::default(), Mutex::default());
-        let deleted = AtomicU64::new(0);
-        Entry { id, name, kind, site, manager, is_automatic, usage, moving, deleted, copy }
+        let (deleted, lost) = (AtomicU64::new(0), AtomicU32::new(0));
+        Entry { id, name, kind, site, manager, is_automatic, usage, moving, deleted, lost, copy }
     }
 
     /// Place of its copies, as of the order here.
@@ -177,6 +179,28 @@ impl Entry {
         self.deleted.load(Ordering::SeqCst).checked_sub(1)
     }
 
+    /// The object is lost with its only copy. Adds all that waited here.
+    pub fn lose(&self, rank: Rank, over: &mut Overs<Resume>) {
+        self.lost.store(u32::from(rank.0) + 1, Ordering::SeqCst);
+        if let Some(copy) = &self.copy {
+            copy.delete(over);
+        }
+    }
+
+    /// The rank with which it was lost, if it was.
+    pub fn lost_with(&self) -> Option<Rank> {
+        self.lost.load(Ordering::SeqCst).checked_sub(1).map(|rank| Rank(rank as u16))
+    }
+
+    /// Error of an operation on an object that is no more.
+    pub fn gone(&self) -> Error {
+        let name = self.name.clone();
+        match (self.deleted_by(), self.lost_with()) {
+            (None, Some(rank)) => Error::Lost { name, rank },
+            _ => Error::Deleted(name),
+        }
+    }
+
     /// A rank has called an operation here. A better place, if it is time to look and there is one.
     #[inline]
     pub fn count_call(&self, rank: Rank, operation: u16, at: &Observer) -> Option<Site> {
@@ -252,7 +276,7 @@ impl Entry {
             Fault::Broken => Error::Broken(name),
             Fault::NoCopy => Error::NoCopy(name),
             Fault::Ended => ending(),
-            Fault::Deleted => Error::Deleted(name),
+            Fault::Deleted => self.gone(),
             // It is started again instead.
             Fault::Moved(_) => unreachable!("an operation whose object has moved is not over"),
         }

@@ -30,6 +30,14 @@ pub enum Error {
     /// An object that was deleted.
     #[error("the object '{0}' was deleted")]
     Deleted(String),
+    /// An object of which the only copy was on a rank that is lost.
+    #[error("the object '{name}' is lost with rank {rank}, which had its only copy")]
+    Lost {
+        /// Its name.
+        name: String,
+        /// The rank.
+        rank: Rank,
+    },
     /// A number that no object has.
     #[error("there is no object with the number {0}")]
     NoSuchObject(u64),
@@ -96,6 +104,17 @@ pub enum Error {
     /// An operation that panicked: what it left behind is not used any more.
     #[error("an operation on the object '{0}' panicked, so that it cannot be used any more")]
     Broken(String),
+}
+
+impl Error {
+    /// The rank that was lost, if that is the reason.
+    pub fn lost_rank(&self) -> Option<Rank> {
+        match self {
+            Error::Lost { rank, .. } => Some(*rank),
+            Error::Messaging(error) => error.lost_rank(),
+            _ => None,
+        }
+    }
 }
 
 /// A process that waits for a guard: part of [`Error::Deadlock`].

@@ -59,6 +59,9 @@ impl Shared {
                 if self.programs.forked(number, &fork, arguments, self.own) {
                     self.start_processes();
                 }
+                if self.losses.contain(fork.on) {
+                    self.lose_processes(fork.on);
+                }
             }
             Ordered::End(end, text) => self.ended(source, &end, text),
             Ordered::Probe => self.probed(number),
@@ -81,7 +84,7 @@ impl Shared {
             }
             Ordered::State(place, state) => {
                 if let Some(entry) = self.object(source, number, place.object) {
-                    self.moved(&entry, place, state);
+                    self.moved(&entry, self.living(place, source), state);
                 }
             }
         }
@@ -118,7 +121,7 @@ impl Shared {
     /// Goes on with what was behind.
     fn go_on(&self, behind: Behind) {
         match behind {
-            Behind::Returned(completer) => completer.complete(Ok(())),
+            Behind::Returned(completer, _) => completer.complete(Ok(())),
             Behind::Invocation(invocation, arguments, caller) => {
                 self.serve(&invocation, &arguments, caller);
             }
@@ -184,7 +187,23 @@ impl Shared {
         if let (Some(copy), Some(_)) = (&entry.copy, self.programs.failure()) {
             copy.set_ending(Some(Fault::Ended), &mut Overs::new());
         }
+        if let Site::Single(home) = site
+            && self.losses.contain(home)
+        {
+            self.lose_object(&entry, home);
+        }
         self.table.add(entry, is_named);
+    }
+
+    /// The place that an object moves to; that of the rank that sends its state, if the other is
+    /// lost.
+    fn living(&self, place: Place, source: Rank) -> Place {
+        match place.site {
+            Site::Single(home) if self.losses.contain(home) => {
+                Place { site: Site::Single(source), ..place }
+            }
+            _ => place,
+        }
     }
 
     /// The object is there from here on. Everybody whose operation was kept here starts it again.
@@ -196,6 +215,11 @@ impl Shared {
 
     /// An object is to be elsewhere.
     fn place(&self, entry: &Entry, place: Place, why: Why) {
+        if let Site::Single(home) = place.site
+            && self.losses.contain(home)
+        {
+            return;
+        }
         match entry.change(place.site, why) {
             Change::Settle => self.settle(entry, place.site, None),
             Change::Send(home) if home == self.own => {
@@ -244,7 +268,7 @@ impl Shared {
 
     /// An answer to that.
     fn answered(&self, source: Rank, number: u64, bytes: &[u8]) {
-        let ranks = self.engine.packets().size();
+        let ranks = self.engine.packets().size() - self.losses.count();
         match self.watch.answered(source, number, bytes, ranks, || self.programs.live()) {
             Ok(None) => {}
             Ok(Some(waiting)) => {

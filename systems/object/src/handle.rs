@@ -76,9 +76,9 @@ impl<T: Executable> Handle<T> {
         };
         let place = Place { object: self.id(), site: site.unwrap_or(self.entry.site()) };
         self.node.order.broadcast_and_wait(&place.emit(why))?;
-        match self.entry.deleted_by() {
-            Some(_) => Err(Error::Deleted(self.name().into())),
-            None => Ok(()),
+        match self.entry.deleted_by().is_some() || self.entry.lost_with().is_some() {
+            true => Err(self.entry.gone()),
+            false => Ok(()),
         }
     }
 
@@ -116,12 +116,13 @@ impl<T: Executable> Handle<T> {
     pub fn invoke(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Vec<u8>> {
         match self.node.shared.watch.process() {
             None => {
-                let state = self.start(operation, 0, arguments)?;
-                self.wait(operation, None, state)
+                let state = self.start(operation, 0, arguments);
+                self.wait(operation, None, state.map_err(|error| self.after_loss(error))?)
             }
             Some(process) => {
                 let number = self.node.shared.watch.number();
-                let state = self.start(operation, number, arguments)?;
+                let state = self.start(operation, number, arguments);
+                let state = state.map_err(|error| self.after_loss(error))?;
                 self.wait_as(operation, (process, number), state)
             }
         }
@@ -179,19 +180,26 @@ impl<T: Executable> Handle<T> {
     }
 
     /// Awaits the result of an operation of no process.
-    async fn end(&self, operation: u16, mut state: Begun) -> Result<Vec<u8>> {
+    async fn end(&self, operation: u16, state: Begun) -> Result<Vec<u8>> {
+        match self.end_unless_lost(operation, state).await {
+            Err(error) if error.lost_rank().is_some() => Err(self.after_loss_async(error).await),
+            ended => ended,
+        }
+    }
+
+    async fn end_unless_lost(&self, operation: u16, mut state: Begun) -> Result<Vec<u8>> {
         let shared = &self.node.shared;
         let mut moved = None;
         loop {
             let answer = match state {
                 Begun::Over(answer) => answer,
                 Begun::Expected(key) => self.completion(key).await?,
-                Begun::Called(call, number) => {
+                Begun::Called(call, number, home) => {
                     let _other = self.counted(number);
                     let mut bytes = call.await?.bytes().await?;
                     let (head, _) = bytes.split_first_chunk().ok_or(Error::Unreadable)?;
                     let reply = Reply::parse(head);
-                    if let Some(behind) = shared.catch_up(reply.seen) {
+                    if let Some(behind) = shared.catch_up(reply.seen, home) {
                         behind.await?;
                     }
                     bytes.drain(..REPLY);
@@ -204,7 +212,7 @@ impl<T: Executable> Handle<T> {
                 });
             };
             moved.get_or_insert_with(|| shared.watch.other());
-            if let Some(behind) = shared.catch_up(shared.position.seen()) {
+            if let Some(behind) = shared.catch_up(shared.position.seen(), shared.own) {
                 behind.await?;
             }
             state = self.start(operation, 0, &arguments)?;
@@ -214,10 +222,46 @@ impl<T: Executable> Handle<T> {
     /// Waits for the result, as this process or as none.
     #[inline]
     fn wait(&self, operation: u16, process: Option<u64>, state: Begun) -> Result<Vec<u8>> {
-        match self.answer(operation, state)? {
-            Ok(result) => Ok(result),
-            Err(fault) => self.go_after(operation, process, fault),
+        match self.answer(operation, state) {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(fault)) => {
+                let outcome = self.go_after(operation, process, fault);
+                outcome.map_err(|error| self.after_loss(error))
+            }
+            Err(error) => Err(self.after_loss(error)),
         }
+    }
+
+    /// Error of an operation whose call has failed because its home is lost: what that means for
+    /// the object is known once the order has told of the loss. (An object that has moved before is
+    /// not lost, and nobody knows whether its old home has executed the operation.)
+    #[cold]
+    fn after_loss(&self, error: Error) -> Error {
+        let shared = &self.node.shared;
+        let Some(rank) = error.lost_rank().filter(|_| shared.engine.packets().losses().goes_on())
+        else {
+            return error;
+        };
+        let told = shared.losses.wait_for(rank, &shared.engine);
+        match told.map(Completion::wait).transpose() {
+            Ok(_) if self.entry.lost_with() == Some(rank) => self.entry.gone(),
+            Ok(_) => error,
+            Err(other) => other.into(),
+        }
+    }
+
+    /// Does what [`Self::after_loss`] does, for tasks.
+    async fn after_loss_async(&self, error: Error) -> Error {
+        let shared = &self.node.shared;
+        if let Some(rank) = error.lost_rank()
+            && shared.engine.packets().losses().goes_on()
+            && let Some(told) = shared.losses.wait_for(rank, &shared.engine)
+            && let Err(other) = told.await
+        {
+            return other.into();
+        }
+        // It has told.
+        self.after_loss(error)
     }
 
     /// Starts again, as often as the object has moved.
@@ -227,7 +271,10 @@ impl<T: Executable> Handle<T> {
         let _other = process.is_none().then(|| shared.watch.other());
         while let Fault::Moved(arguments) = fault {
             // What moved it is executed to its end before it starts again.
-            shared.catch_up(shared.position.seen()).map(Completion::wait).transpose()?;
+            shared
+                .catch_up(shared.position.seen(), shared.own)
+                .map(Completion::wait)
+                .transpose()?;
             let number = process.map_or(0, |_| shared.watch.number());
             let state = self.start(operation, number, &arguments)?;
             if let Some(process) = process {
@@ -251,7 +298,7 @@ impl<T: Executable> Handle<T> {
                 let shared = &self.node.shared;
                 shared.calls.wait(key, &shared.engine, &what)?
             }
-            Begun::Called(call, number) => {
+            Begun::Called(call, number, home) => {
                 let _other = self.counted(number);
                 let mut message = call.wait_for(&what)?;
                 let mut head = [0; REPLY];
@@ -261,7 +308,7 @@ impl<T: Executable> Handle<T> {
                 let rest =
                     shared.collect(message.remaining(), |visit| message.for_each_chunk(visit))?;
                 // This rank sees what the home has.
-                let behind = shared.catch_up(reply.seen);
+                let behind = shared.catch_up(reply.seen, home);
                 behind.map(Completion::wait).transpose()?;
                 reply.answer(rest)
             }
@@ -365,6 +412,9 @@ impl<T: Executable> Handle<T> {
         (operation, number): (u16, u32),
         arguments: &(impl Parts + ?Sized),
     ) -> Result<Begun> {
+        if self.entry.lost_with().is_some() {
+            return Ok(Begun::Over(Err(Fault::Deleted)));
+        }
         let Node { shared, client, .. } = &*self.node;
         let (object, call) = (self.entry.id, shared.position.seen());
         let head = Invocation { operation, object, call, number }.emit();
@@ -372,7 +422,7 @@ impl<T: Executable> Handle<T> {
         let call = client.call(home, &Headed(&head, arguments))?;
         // Until its end is known.
         std::mem::forget(other);
-        Ok(Begun::Called(call, number))
+        Ok(Begun::Called(call, number, home))
     }
 
     /// Completion with the result of an invocation that a copy here answers.
@@ -441,7 +491,7 @@ enum Begun {
     /// A copy here answers, by this key.
     Expected(u64),
     /// At its home; with its number.
-    Called(Call, u32),
+    Called(Call, u32, Rank),
 }
 
 impl<T> Pending<T> {

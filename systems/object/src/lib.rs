@@ -41,6 +41,7 @@
 //! | `table` | the objects that a rank knows, by their numbers and names |
 //! | `position` | the messages of the order that a rank has executed, and what waits for more |
 //! | `calls` | invocations of this rank that have not ended |
+//! | `losses` | ranks that are lost, and what is lost with them |
 //! | `programs` | processes that live, and programs that end when all of them have |
 //! | `deadlock` | programs whose processes all wait for guards |
 //! | `kind`, `types` | [`Types`]: the types that a rank was given |
@@ -73,6 +74,7 @@ mod handle;
 mod kind;
 mod local;
 mod lock;
+mod losses;
 pub mod marshal;
 mod objects;
 mod operation;

@@ -11,8 +11,8 @@ use crate::shared::{Node, Shared};
 use crate::table::Found;
 use crate::types::Types;
 use std::sync::Arc;
-use weft_messaging::Orders;
 use weft_messaging::rpc::{Client, Rpc, Service};
+use weft_messaging::{OrderEvent, Orders};
 
 /// Name of the order and of the service.
 const NAME: &str = "weft.objects";
@@ -31,7 +31,10 @@ impl Objects {
         let shared = Arc::new(Shared::new(rpc.engine(), types.kinds, types.processes));
         let [ordering, serving] = [(); 2].map(|()| Arc::clone(&shared));
         let mut last = None;
-        let order = orders.order(NAME, move |message| ordering.ordered(message, &mut last))?;
+        let order = orders.order_with_losses(NAME, move |event| match event {
+            OrderEvent::Message(message) => ordering.ordered(message, &mut last),
+            OrderEvent::Loss(rank) => ordering.lose(rank),
+        })?;
         let service = Service::new(rpc, NAME, move |request| serving.called(request))?;
         let client = Client::new(rpc, NAME)?;
         let node = Node::new(shared, order, client, service);

@@ -69,6 +69,19 @@ impl<W> Position<W> {
         }
     }
 
+    /// Takes all of these out of what waits.
+    pub fn take_if(&self, is_it: impl Fn(&W) -> bool) -> Vec<W> {
+        let mut taken = Vec::new();
+        let mut behind = lock(&self.behind);
+        for waiting in behind.values_mut() {
+            taken.extend(waiting.extract_if(.., |waiting| is_it(waiting)));
+        }
+        behind.retain(|_, waiting| !waiting.is_empty());
+        drop(behind);
+        self.count_behind.fetch_sub(taken.len(), Ordering::SeqCst);
+        taken
+    }
+
     /// The first of those that waited for so many messages, or fewer.
     fn next_behind(&self, done: u64) -> Option<Vec<W>> {
         let mut behind = lock(&self.behind);

@@ -124,6 +124,16 @@ impl Programs {
         table.live.remove(&process)
     }
 
+    /// Processes of a rank that is lost, which live no more.
+    pub fn lose(&self, rank: Rank) -> Vec<Process> {
+        let mut table = lock(&self.0);
+        let all = std::mem::take(&mut table.live).into_iter();
+        let (lost, live) = all.partition(|(_, process)| process.rank == rank);
+        table.live = live;
+        let lost: BTreeMap<u64, Process> = lost;
+        lost.into_values().collect()
+    }
+
     /// Ends the program if no process lives. True if it had failed.
     pub fn end_program(&self) -> bool {
         lock(&self.0).end_program()

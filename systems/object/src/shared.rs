@@ -9,6 +9,7 @@ use crate::format::{Invocation, Reply};
 use crate::kind::Kinds;
 use crate::local::{Local, Resume};
 use crate::lock::lock;
+use crate::losses::Losses;
 use crate::planted::{Bug, Planted};
 use crate::position::Position;
 use crate::programs::Programs;
@@ -41,6 +42,7 @@ pub(crate) struct Shared {
     pub calls: Calls,
     pub table: Table,
     pub position: Position<Behind>,
+    pub losses: Losses,
     pub observer: Observer,
     pub planted: Planted,
     /// The ways to the other ranks, for handlers.
@@ -61,8 +63,8 @@ pub(crate) struct Node {
 pub(crate) enum Behind {
     /// An invocation by call, and its arguments.
     Invocation(Invocation, Vec<u8>, (Responder, Rank)),
-    /// A thread whose call has returned.
-    Returned(Completer<()>),
+    /// A thread whose call to this rank has returned.
+    Returned(Completer<()>, Rank),
 }
 
 impl Node {
@@ -103,6 +105,7 @@ impl Shared {
             calls: Calls::default(),
             table: Table::default(),
             position: Position::default(),
+            losses: Losses::default(),
             observer: Observer::new(packets.rank(), packets.size()),
             planted: Planted::default(),
             node: OnceLock::new(),
@@ -170,16 +173,21 @@ impl Shared {
         });
     }
 
-    /// Completes once this rank has executed so many messages of the order; `None` if it has.
-    pub fn catch_up(&self, messages: u64) -> Option<Completion<()>> {
+    /// Completes once this rank has executed so many messages of the order, as `home` has; `None`
+    /// if it has.
+    pub fn catch_up(&self, messages: u64, home: Rank) -> Option<Completion<()>> {
         if self.position.has_done(messages) || self.planted.has(Bug::EarlyReturn, 1) {
             return None;
         }
         let (completer, completion) = Completion::new(&self.engine);
-        match self.position.wait(messages, Behind::Returned(completer)) {
-            None => Some(completion),
-            Some(_) => None,
+        if self.position.wait(messages, Behind::Returned(completer, home)).is_some() {
+            return None;
         }
+        // Either this sees the loss, or who tells of it sees what waits.
+        if self.losses.contain(home) {
+            self.forget_behind(home);
+        }
+        Some(completion)
     }
 
     /// Names a peer that has sent what no rank sends: this one cannot go on.

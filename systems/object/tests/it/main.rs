@@ -9,6 +9,7 @@ mod dynamic;
 mod errors;
 mod guards;
 mod hostile;
+mod losses;
 mod operations;
 mod placement;
 mod processes;
