@@ -122,7 +122,7 @@ fn type_called(code: &str, name: &str) -> Option<usize> {
         let follows = |keyword: &&str| {
             before.strip_suffix(*keyword).is_some_and(|rest| !rest.ends_with(is_word))
         };
-        before.len() < at && TYPES.iter().any(|keyword| follows(keyword))
+        before.len() < at && TYPES.iter().any(follows)
     })
 }
 
