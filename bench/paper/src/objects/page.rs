@@ -263,7 +263,7 @@ const COSTS: &str = "\
 What the object layer computes the machine knows nothing of. As for messages, it is charged what Weft itself takes, in instructions of which a Pentium Pro at 200 MHz does one a cycle, which is \
 assumed: by `make count` (`bench/instructions.toml`) what an operation takes beside a call, and what a write takes beside an ordered broadcast, at its writer and at \
 each copy. They are of today's processor and compiler, without Orca's one lock for all and without its statistics of accesses, which Weft keeps for objects that are placed automatically only. \
-Headers, 24 bytes and the length of the array on the way out and 16 back, travel as bytes do, and each array is copied once where it is used, the writer's own copy included. An \
+Headers, 24 bytes and the length of the array on the way out and 16 back, travel as bytes do, and each array is copied once: one that is longer than a packet as it comes (6.5.2), to where it is used; any other, and the writer's own copy, where it is used. An \
 operation that is one packet is executed where that lies, and the packet given back behind it (0.7 us), which is off the way; what is called or broadcast bare is read before.";
 const TABLE_SAYS: &str =
     "On the left the thesis's figures, on the right the same here; 64 ranks have copies.";
@@ -272,7 +272,7 @@ So the shape is the thesis's: objects add a fixed time to what carries them, the
 15 us for an operation elsewhere (3,000 cycles, in which 7.1.5 names the lock, the headers, room for the array, the look for the object, the statistics and the reply) and 18 us for a write; Weft's takes \
 half of that or less, most of it the instructions above, the rest headers. Nothing here was fitted to the 15 and 18 us. Had each of Weft's instructions taken two to three cycles, there would be no difference; no figure of the \
 thesis says how many they take.\n\n\
-Calls of 64 Kbyte are slower than Panda's, and operations no slower than calls: both are read whole before the copy is declared, where Panda copies each packet as it comes.";
+Arrays of 64 Kbyte travel nearly as fast by call as by packets: whoever reads them copies each packet as it comes, as Panda does (6.5.2).";
 const ARRAYS_SAY: &str = "\
 Round trips with two ranks, and writes on 64. Of each pair the second is the object's; the ratio is of the second to the first. An array of 980 bytes is one packet in a call or a broadcast, and two in an operation, \
 where the thesis loses most as well (15 %); one of 4,000 is five packets instead of four.";

@@ -87,8 +87,10 @@ impl Instance for Array {
 
     fn write(&mut self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Outcome {
         let Some(bytes) = unmarshalled(arguments) else { return Outcome::Malformed };
-        // What is longer than a packet was copied as it came, and is used where it was copied to.
-        if arguments.len() <= self.packets.max_payload() || self.packets.rank() == SENDER {
+        // What is longer than a packet was copied as it came, and is used where it was copied to. A
+        // writer has its own from no packet.
+        let is_own = operation == STORE && self.packets.rank() == SENDER;
+        if is_own || arguments.len() <= self.packets.max_payload() {
             self.packets.copied(bytes.len());
         }
         if operation == ECHO {
