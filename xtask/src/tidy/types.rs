@@ -97,8 +97,7 @@ fn is_library(one: &Crate) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let root = format!("{}/src/lib.rs", one.folder);
-    !APART.iter().any(is_inside)
-        && one.sources.iter().any(|source| source.path == root)
+    !APART.iter().any(is_inside) && one.sources.iter().any(|source| source.path == root)
 }
 
 fn refuse(name: &str, place: &Place, places: &[Place]) -> Finding {

@@ -32,6 +32,10 @@ const RUN_TIME_SYSTEM: &str = "what is added are the instructions of Weft's obje
 /// Reason why the whole of it is too little, too.
 const ADDS_LITTLE: &str = "what objects add (S7.1.5-orca-rpc, S7.1.5-bcast-add) is half or less of what they add in the thesis; what is below them is within its band";
 
+/// Reason why large arrays are too fast.
+const LOSES_LITTLE: &str = "packets alone are at 1.19 of theirs (T7.2-orca-tu-lfc, within its band); of that operations lose 2 % here, and Orca's \
+    10 %, whose run-time system adds more to each (S7.1.5-orca-rpc)";
+
 /// The experiment.
 pub struct Objects;
 
@@ -57,7 +61,7 @@ impl Experiment for Objects {
             &[
                 Claim::figure("T7.2-orca-lu-orca").misses(ADDS_LITTLE),
                 Claim::figure("T7.2-orca-lb-orca").misses(ADDS_LITTLE),
-                Claim::other("T7.2-orca-tu-orca"),
+                Claim::other("T7.2-orca-tu-orca").misses(LOSES_LITTLE),
                 Claim::other("T7.2-orca-tb-orca"),
                 Claim::figure("S7.1.5-orca-rpc").misses(RUN_TIME_SYSTEM),
                 Claim::figure("S7.1.5-bcast-add").misses(RUN_TIME_SYSTEM),
