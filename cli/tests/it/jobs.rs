@@ -46,6 +46,15 @@ impl Running {
             std::thread::yield_now();
         }
     }
+
+    /// Ends the job by a signal, of which it has the status. Returns what it has said.
+    fn end(mut self) -> String {
+        self.signal(Signal::TERM);
+        let mut said = String::new();
+        self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(self.0.wait().unwrap().code(), Some(128 + 15), "{said}");
+        said
+    }
 }
 
 impl Drop for Running {
@@ -72,17 +81,14 @@ fn weft(words: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn a_job_says_what_its_ranks_wait_for() {
-    let mut job = Running::start();
+    let job = Running::start();
     let first = job.why().lines().next().unwrap().to_owned();
     assert!(first.starts_with("4 ranks of "), "{first}");
     let own = job.0.id().to_string();
     let listed = weft(&["ps"]).1;
     let listed: Vec<_> = listed.lines().filter_map(|line| line.split_once('\t')).collect();
     assert!(listed.iter().any(|(job, what)| *job == own && what.starts_with("4 ranks of ")));
-    job.signal(Signal::TERM);
-    let mut said = String::new();
-    job.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    job.0.wait().unwrap();
+    let said = job.end();
     assert!(said.starts_with("weft: the job was ended by signal 15 (SIGTERM)\n"), "{said}");
     assert!(said.lines().any(says_that_rank_2_waits), "{said}");
     let (code, said) = weft(&["why", &own]);
@@ -91,7 +97,7 @@ fn a_job_says_what_its_ranks_wait_for() {
 
 #[test]
 fn a_look_at_a_job_shows_its_ranks_and_their_packets() {
-    let mut job = Running::start();
+    let job = Running::start();
     job.why();
     let (code, said) = weft(&["top", "--once", &job.0.id().to_string()]);
     assert_eq!(code, Some(0), "{said}");
@@ -102,20 +108,18 @@ fn a_look_at_a_job_shows_its_ranks_and_their_packets() {
     // The others talk all the time.
     assert!((0..4).all(|rank| of(rank)[0] == rank.to_string()), "{said}");
     assert!(of(0)[2] != "0" && lines[2].contains(" Mi  "), "{said}");
-    job.signal(Signal::TERM);
-    assert_eq!(job.0.wait().unwrap().code(), Some(128 + 15));
+    job.end();
 }
 
 #[test]
 fn a_launcher_that_is_stopped_does_not_answer() {
-    let mut job = Running::start();
+    let job = Running::start();
     job.why();
     job.signal(Signal::STOP);
     let (code, said) = weft(&["why", &job.0.id().to_string()]);
     assert_eq!((code, said.contains("does not answer: is it stopped?")), (Some(1), true), "{said}");
     job.signal(Signal::CONT);
-    job.signal(Signal::TERM);
-    assert_eq!(job.0.wait().unwrap().code(), Some(128 + 15));
+    job.end();
 }
 
 #[test]
