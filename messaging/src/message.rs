@@ -125,8 +125,8 @@ impl Message {
         Ok(())
     }
 
-    /// Moves what is at hand to `bytes`.
-    fn append_to(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+    /// Moves what is at hand to `bytes`. Returns its length.
+    fn append_to(&mut self, bytes: &mut Vec<u8>) -> Result<usize> {
         let chunk = self.at_hand();
         let count = chunk.len();
         if bytes.try_reserve(count).is_err() {
@@ -134,7 +134,7 @@ impl Message {
         }
         bytes.extend_from_slice(chunk);
         self.consume(count);
-        Ok(())
+        Ok(count)
     }
 
     /// Marks the first `bytes` of [`Self::chunk`] as read.
@@ -191,32 +191,26 @@ impl Message {
         Ok(())
     }
 
-    /// Gives all bytes that are left to `visit`, each piece of them when it arrives (thesis 6.5.2):
-    /// for who does with the first of a long message what it can while others are on their way.
-    /// Blocks, polling, until all have.
-    ///
-    /// # Errors
-    /// A lost rank.
-    pub fn for_each_chunk(&mut self, mut visit: impl FnMut(&[u8])) -> Result<()> {
-        while self.remaining() > 0 {
-            let chunk = self.chunk()?;
-            visit(chunk);
-            let bytes = chunk.len();
-            self.consume(bytes);
-        }
-        Ok(())
-    }
-
     /// All bytes that are left.
     ///
     /// # Errors
     /// Those of [`Self::read_exact`].
     pub fn read_to_vec(&mut self) -> Result<Vec<u8>> {
+        self.read_pieces(|_| ())
+    }
+
+    /// Does what [`Self::read_to_vec`] does, and tells `copied` the length of each piece when it
+    /// has come and is copied (thesis 6.5.2), while others are on their way: for those who declare
+    /// what they copy to a simulated machine.
+    ///
+    /// # Errors
+    /// Those of [`Self::read_exact`].
+    pub fn read_pieces(&mut self, mut copied: impl FnMut(usize)) -> Result<Vec<u8>> {
         // Room for what a peer announces is made as it arrives: it may announce anything.
         let mut bytes = Vec::with_capacity(self.remaining().min(READ_AHEAD_BYTES));
         while self.remaining() > 0 {
             self.chunk()?;
-            self.append_to(&mut bytes)?;
+            copied(self.append_to(&mut bytes)?);
         }
         Ok(bytes)
     }

@@ -138,7 +138,7 @@ impl Orders {
         name: &str,
         handler: impl FnMut(OrderedMessage) + Send + 'static,
     ) -> Result<Order> {
-        self.make(name, None, Some(Handler::Plain(Box::new(handler))), false)
+        self.make(name, None, Some(Handler::of_messages(handler)))
     }
 
     /// Creates the order `name` among all ranks, whose handler is told of losses, too, in a job
@@ -149,10 +149,9 @@ impl Orders {
     pub fn order_with_losses(
         &self,
         name: &str,
-        mut handler: impl FnMut(OrderEvent) + Send + 'static,
+        handler: impl FnMut(OrderEvent) + Send + 'static,
     ) -> Result<Order> {
-        let handler = move |message: OrderedMessage| handler(message.into_event());
-        self.make(name, None, Some(Handler::Plain(Box::new(handler))), true)
+        self.make(name, None, Some(Handler::Plain(Box::new(handler))))
     }
 
     /// Creates the order `name` among all ranks, with a handler that may wait. The next message
@@ -170,7 +169,7 @@ impl Orders {
         R: Future<Output = ()> + Send + 'static,
     {
         let boxed = move |message| Box::pin(handler(message)) as Handling;
-        self.make(name, None, Some(Handler::Async(Box::new(boxed))), false)
+        self.make(name, None, Some(Handler::Async(Box::new(boxed))))
     }
 
     /// Creates the order `name` among `members`. All ranks call this; those that are no members
@@ -185,7 +184,7 @@ impl Orders {
         members: &[Rank],
         handler: impl FnMut(OrderedMessage) + Send + 'static,
     ) -> Result<Order> {
-        self.make(name, Some(members), Some(Handler::Plain(Box::new(handler))), false)
+        self.make(name, Some(members), Some(Handler::of_messages(handler)))
     }
 
     /// Creates the order `name` among all ranks, to be asked for messages.
@@ -193,7 +192,7 @@ impl Orders {
     /// # Errors
     /// Those of [`Self::order`].
     pub fn mailbox(&self, name: &str) -> Result<OrderMailbox> {
-        self.make(name, None, None, false).map(OrderMailbox)
+        self.make(name, None, None).map(OrderMailbox)
     }
 
     /// Creates the order `name` among `members`, to be asked for messages.
@@ -201,7 +200,7 @@ impl Orders {
     /// # Errors
     /// Those of [`Self::order_in`].
     pub fn mailbox_in(&self, name: &str, members: &[Rank]) -> Result<OrderMailbox> {
-        self.make(name, Some(members), None, false).map(OrderMailbox)
+        self.make(name, Some(members), None).map(OrderMailbox)
     }
 
     fn make(
@@ -209,7 +208,6 @@ impl Orders {
         name: &str,
         members: Option<&[Rank]>,
         handler: Option<Handler>,
-        hears_losses: bool,
     ) -> Result<Order> {
         let packets = self.engine.packets();
         let ranks = packets.size();
@@ -229,8 +227,7 @@ impl Orders {
         // It has had its variable even if it cannot be made: the other ranks count it too.
         made.push(Weak::new());
         let window = self.window;
-        let making =
-            Making { name, group, members, variable, spare, window, handler, hears_losses };
+        let making = Making { name, group, members, variable, spare, window, handler };
         let member = Member::new(&self.engine, &self.made, making)?;
         if let Some(last) = made.last_mut() {
             *last = Arc::downgrade(&member);

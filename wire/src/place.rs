@@ -7,8 +7,8 @@
 //! │ kind │ 0      │ connection │ offset │ length │ word │ bytes ...
 //! └──────┴────────┴────────────┴────────┴────────┴──────┘
 //! ```
-//! What `offset`, `length` and `word` are is for the [`PlaceKind`] to say; where it says nothing
-//! they are 0, and not looked at. Connections are numbered by the rank that has the receive buffer.
+//! Meanings of `offset`, `length` and `word` are those that the [`PlaceKind`] gives them; a field
+//! without one is 0, and not looked at. Connections are numbered by the rank that has the receive buffer.
 
 /// Bytes of an encoded header.
 pub const SIZE: usize = 24;

@@ -38,6 +38,8 @@ pub static COLLECTIVES: Source = Source {
     folder: "coll",
     parts: &[
         ("coll.c", include_str!("../../../bindings/mpi/coll.c")),
+        ("shapes.h", include_str!("../../../bindings/mpi/shapes.h")),
+        ("reductions.h", include_str!("../../../bindings/mpi/reductions.h")),
         ("varied.h", include_str!("../../../bindings/mpi/varied.h")),
         ("fortran.h", include_str!("../../../bindings/mpi/fortran.h")),
         PROVIDER,

@@ -2,7 +2,7 @@
 
 use super::Made;
 use super::envelope::Envelope;
-use super::message::{Content, OrderedMessage};
+use super::message::{Content, OrderEvent, OrderedMessage};
 use super::sequence::{Disorder, Sequence};
 use super::statistics::OrderStatistics;
 use super::view::Founding;
@@ -30,9 +30,19 @@ use surviving::{Surviving, Survivor};
 /// Consumer of an order's messages.
 pub(super) enum Handler {
     /// Runs to its end.
-    Plain(Box<dyn FnMut(OrderedMessage) + Send>),
-    /// May wait.
+    Plain(Box<dyn FnMut(OrderEvent) + Send>),
+    /// May wait. It is told of no losses.
     Async(Box<dyn FnMut(OrderedMessage) -> Handling + Send>),
+}
+
+impl Handler {
+    /// A handler that runs to its end, and is told of no losses.
+    pub fn of_messages(mut code: impl FnMut(OrderedMessage) + Send + 'static) -> Self {
+        Handler::Plain(Box::new(move |event| match event {
+            OrderEvent::Message(message) => code(message),
+            OrderEvent::Loss(_) => {}
+        }))
+    }
 }
 
 /// A handler that runs.
@@ -52,8 +62,6 @@ pub(super) struct Making<'a> {
     pub spare: Option<u16>,
     pub window: OrderWindow,
     pub handler: Option<Handler>,
-    /// True if the handler is told of losses.
-    pub hears_losses: bool,
 }
 
 /// Part of a rank in an order.
@@ -61,8 +69,8 @@ pub(super) struct Making<'a> {
 enum Role {
     /// A member, with its place. The order ends with the first loss.
     Member(usize),
-    /// A member, of an order that goes on.
-    Survivor,
+    /// A member, with its place, of an order that goes on.
+    Survivor(usize),
     /// None.
     Stranger,
 }
@@ -77,8 +85,6 @@ pub(super) struct Member {
     group: Group,
     /// In ascending order; members are counted by their places in it.
     members: Vec<Rank>,
-    /// This rank's place, if it is a member.
-    own: Option<usize>,
     role: Role,
     variable: Variable,
     /// Largest number of messages of one member under way.
@@ -145,6 +151,13 @@ struct Turn {
     arrived: Arrived,
 }
 
+/// The next that a handler runs on.
+enum Event {
+    Turn(Turn),
+    /// The loss of a rank, in an order that goes on.
+    Loss(Rank),
+}
+
 /// Data about a message that outlive its handler's run.
 struct Consuming {
     number: u64,
@@ -154,19 +167,19 @@ struct Consuming {
 
 impl Member {
     pub fn new(engine: &Arc<Engine>, made: &Arc<Made>, making: Making<'_>) -> Result<Arc<Self>> {
-        let Making { name, group, mut members, variable, spare, window, handler, hears_losses } =
-            making;
+        let Making { name, group, mut members, variable, spare, window, handler } = making;
         members.sort_unstable();
         let (limit, me) = (window.messages + OVERDRAFT, engine.packets().rank());
-        let own = members.binary_search(&me).ok();
-        let role = match own {
-            None => Role::Stranger,
-            Some(_) if engine.packets().losses().goes_on() => Role::Survivor,
-            Some(own) => Role::Member(own),
+        let role = match members.binary_search(&me) {
+            Err(_) => Role::Stranger,
+            Ok(own) if engine.packets().losses().goes_on() => Role::Survivor(own),
+            Ok(own) => Role::Member(own),
         };
         let founding = || Founding { me, members: members[..].into(), variable, spare, limit };
-        let surviving =
-            (role == Role::Survivor).then(|| Surviving::new(founding(), hears_losses)).flatten();
+        let surviving = match role {
+            Role::Survivor(_) => Surviving::new(founding(), engine.packets()),
+            _ => None,
+        };
         let state = State {
             sequence: Sequence::new(members.len(), limit),
             outstanding: Outstanding::new(members.len(), window),
@@ -189,7 +202,6 @@ impl Member {
             name: name.into(),
             traced_as: engine.packets().trace().name_order(name),
             group,
-            own,
             role,
             members,
             variable,
@@ -212,7 +224,7 @@ impl Member {
             }
         })?;
         member.port.get_or_init(|| port);
-        if role == Role::Survivor {
+        if let Role::Survivor(_) = role {
             let port = Survivor(&member).begin()?;
             member.view_port.get_or_init(|| port);
         }
@@ -286,7 +298,7 @@ impl Member {
             completer.complete(Ok(number));
         }
         let mut state = self.state.enter();
-        let due = state.consume(self.own, number, from, length);
+        let due = state.consume(self.own(), number, from, length);
         self.wake(state);
         if let Some(consumed) = due {
             self.acknowledge(from.rank, consumed);
@@ -312,7 +324,7 @@ impl Member {
     #[cold]
     #[inline(never)]
     fn fail_of_loss(&self) -> Result<()> {
-        if self.role == Role::Survivor {
+        if let Role::Survivor(_) = self.role {
             return Ok(());
         }
         let Some(loss) = self.engine.packets().losses().first() else { return Ok(()) };
@@ -383,7 +395,7 @@ impl Member {
         let pass = state.handler.is_some();
         match state.sequence.arrive(from.member, number, arrived, pass) {
             Ok(Some(arrived)) => {
-                self.start(state, Turn { number, arrived });
+                self.start(state, Event::Turn(Turn { number, arrived }));
             }
             Ok(None) => {
                 state.statistics.early += 1;
@@ -396,40 +408,46 @@ impl Member {
         }
     }
 
-    /// Runs the handler on `turn`, if it does not run.
+    /// Runs the handler on `event`, if it does not run.
     #[inline]
-    fn start(&self, mut state: Entered<'_, State>, turn: Turn) {
+    fn start(&self, mut state: Entered<'_, State>, event: Event) {
         if let Some(handler) = state.handler.take() {
             state.runner = Some(this_coroutine());
             self.wake(state);
-            self.run(handler, turn);
+            self.run(handler, event);
         }
     }
 
-    /// Runs the handler on `turn` and on all that are due after it.
-    fn run(&self, handler: Handler, turn: Turn) {
+    /// Runs the handler on `event` and on all that are due after it.
+    fn run(&self, handler: Handler, event: Event) {
         match handler {
-            Handler::Plain(code) => self.run_plain(code, turn),
+            Handler::Plain(code) => self.run_plain(code, event),
             // The caller holds the lock.
             Handler::Async(code) => {
                 if let Some(member) = self.this.upgrade() {
                     self.state.enter().runner = None;
-                    self.engine.spawn(member.run_async(code, turn));
+                    self.engine.spawn(member.run_async(code, event));
                 }
             }
         }
     }
 
-    fn run_plain(&self, mut code: Box<dyn FnMut(OrderedMessage) + Send>, mut turn: Turn) {
+    fn run_plain(&self, mut code: Box<dyn FnMut(OrderEvent) + Send>, event: Event) {
         let mut panicked = Panicked { member: self, completer: None };
-        loop {
-            let begun = self.begin_turn(turn, &mut panicked.completer);
-            let Some((consuming, message)) = begun else { break };
-            code(message);
-            match self.end_turn(consuming, panicked.completer.take()) {
-                Some(next) => turn = next,
-                None => break,
-            }
+        let mut next = Some(event);
+        while let Some(event) = next {
+            next = match event {
+                Event::Turn(turn) => {
+                    let begun = self.begin_turn(turn, &mut panicked.completer);
+                    let Some((consuming, message)) = begun else { break };
+                    code(OrderEvent::Message(message));
+                    self.end_turn(consuming, panicked.completer.take())
+                }
+                Event::Loss(rank) => {
+                    code(OrderEvent::Loss(rank));
+                    self.state.enter().next()
+                }
+            };
         }
         self.put_back(Handler::Plain(code));
         std::mem::forget(panicked);
@@ -438,19 +456,21 @@ impl Member {
     async fn run_async(
         self: Arc<Self>,
         mut code: Box<dyn FnMut(OrderedMessage) -> Handling + Send>,
-        mut turn: Turn,
+        event: Event,
     ) {
         let mut panicked = Panicked { member: &self, completer: None };
-        loop {
+        let mut next = Some(event);
+        while let Some(event) = next {
+            let Event::Turn(turn) = event else {
+                next = self.state.enter().next();
+                continue;
+            };
             let begun = self.begin_turn(turn, &mut panicked.completer);
             let Some((consuming, message)) = begun else { break };
             let mut handling = self.inside(|| code(message));
             poll_fn(|context| self.inside(|| handling.as_mut().poll(context))).await;
             drop(handling);
-            match self.end_turn(consuming, panicked.completer.take()) {
-                Some(next) => turn = next,
-                None => break,
-            }
+            next = self.end_turn(consuming, panicked.completer.take());
         }
         self.put_back(Handler::Async(code));
         std::mem::forget(panicked);
@@ -484,17 +504,17 @@ impl Member {
         Some((Consuming { number, from, length }, message))
     }
 
-    /// A message is consumed. Returns the next if it is there.
-    fn end_turn(&self, consumed: Consuming, completer: Option<Completer<u64>>) -> Option<Turn> {
+    /// A message is consumed. Returns what is next, if it is there.
+    fn end_turn(&self, consumed: Consuming, completer: Option<Completer<u64>>) -> Option<Event> {
         let Consuming { number, from, length } = consumed;
         completer.into_iter().for_each(|completer| completer.complete(Ok(number)));
         let mut state = self.state.enter();
-        if let Some(consumed) = state.consume(self.own, number, from, length) {
+        if let Some(consumed) = state.consume(self.own(), number, from, length) {
             self.wake(state);
             self.acknowledge(from.rank, consumed);
             state = self.state.enter();
         }
-        state.take()
+        state.next()
     }
 
     /// The handler can run again.
@@ -503,15 +523,24 @@ impl Member {
         state.handler = Some(handler);
         state.runner = None;
         // What came since it was looked at last found no handler.
-        match state.take() {
-            Some(turn) => self.start(state, turn),
+        match state.next() {
+            Some(event) => self.start(state, event),
             None => self.wake(state),
+        }
+    }
+
+    /// This rank's place, if it is a member.
+    #[inline]
+    fn own(&self) -> Option<usize> {
+        match self.role {
+            Role::Member(own) | Role::Survivor(own) => Some(own),
+            Role::Stranger => None,
         }
     }
 
     #[cold]
     fn acknowledge(&self, to: Rank, consumed: u64) {
-        if self.role == Role::Survivor {
+        if let Role::Survivor(_) = self.role {
             return Survivor(self).acknowledge(to, consumed);
         }
         let envelope = Envelope { number: None, consumed };
@@ -535,6 +564,7 @@ impl Member {
 }
 
 impl State {
+    /// The next message, if it is there.
     fn take(&mut self) -> Option<Turn> {
         if self.takes_elsewhere {
             return self.take_elsewhere();
@@ -542,9 +572,24 @@ impl State {
         self.sequence.take().map(|(number, arrived)| Turn { number, arrived })
     }
 
+    /// What is next for a handler, if it is there: a message, or a loss before it.
+    fn next(&mut self) -> Option<Event> {
+        if self.takes_elsewhere
+            && let Some(rank) = self.next_loss()
+        {
+            return Some(Event::Loss(rank));
+        }
+        self.take().map(Event::Turn)
+    }
+
     #[inline(never)]
     fn take_elsewhere(&mut self) -> Option<Turn> {
         if self.failure.is_some() { None } else { self.take_surviving() }
+    }
+
+    #[inline(never)]
+    fn next_loss(&mut self) -> Option<Rank> {
+        if self.failure.is_some() { None } else { self.surviving.as_mut()?.view.next_loss() }
     }
 
     /// Counts a message as consumed. Returns the report for its sender, if one is due now.
@@ -558,8 +603,7 @@ impl State {
     ) -> Option<u64> {
         self.statistics.delivered += 1;
         // Threads that receive at the same time may come in another order.
-        // A loss comes with the number of the message before it, if there is one.
-        self.consumed = self.consumed.max(number.wrapping_add(1));
+        self.consumed = self.consumed.max(number + 1);
         if let Some(own) = own {
             self.outstanding.consumed_by(own, self.consumed);
         }

@@ -21,9 +21,6 @@ pub enum OrderEvent {
     Loss(Rank),
 }
 
-/// Length of what stands for a loss.
-pub(super) const LOSS: usize = usize::MAX;
-
 /// Source of its bytes.
 pub(super) enum Content {
     /// Another rank.
@@ -35,14 +32,6 @@ pub(super) enum Content {
 impl OrderedMessage {
     pub(super) fn new(number: u64, source: Rank, length: usize, content: Content) -> Self {
         OrderedMessage { number, source, length, content }
-    }
-
-    /// A loss, if it stands for one.
-    pub(super) fn into_event(self) -> OrderEvent {
-        match self.length {
-            LOSS => OrderEvent::Loss(self.source),
-            _ => OrderEvent::Message(self),
-        }
     }
 
     /// Its number: how many messages of the order came before it, on every rank.
@@ -113,28 +102,27 @@ impl OrderedMessage {
         }
     }
 
-    /// Gives all bytes that are left to `visit`, as they arrive: see [`Message::for_each_chunk`].
-    ///
-    /// # Errors
-    /// A lost rank.
-    pub fn for_each_chunk(&mut self, mut visit: impl FnMut(&[u8])) -> Result<()> {
-        match &mut self.content {
-            Content::Arriving(message) => message.for_each_chunk(visit),
-            Content::Own(bytes, read) => {
-                visit(&bytes[std::mem::replace(read, bytes.len())..]);
-                Ok(())
-            }
-        }
-    }
-
     /// All bytes that are left.
     ///
     /// # Errors
     /// A lost rank.
     pub fn read_to_vec(&mut self) -> Result<Vec<u8>> {
+        self.read_pieces(|_| ())
+    }
+
+    /// Does what [`Self::read_to_vec`] does, and tells `copied` of each piece that is copied when
+    /// it has come: see [`Message::read_pieces`].
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn read_pieces(&mut self, mut copied: impl FnMut(usize)) -> Result<Vec<u8>> {
         match &mut self.content {
-            Content::Arriving(message) => message.read_to_vec(),
-            Content::Own(bytes, read) => Ok(bytes[std::mem::replace(read, bytes.len())..].to_vec()),
+            Content::Arriving(message) => message.read_pieces(copied),
+            Content::Own(bytes, read) => {
+                let left = bytes[std::mem::replace(read, bytes.len())..].to_vec();
+                copied(left.len());
+                Ok(left)
+            }
         }
     }
 

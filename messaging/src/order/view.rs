@@ -458,11 +458,6 @@ impl<M> View<M> {
         self.members.binary_search(&rank).ok()
     }
 
-    /// This rank's place.
-    pub fn own_place(&self) -> usize {
-        self.place
-    }
-
     /// The member at a place.
     pub fn rank_of(&self, place: usize) -> Rank {
         self.members[place]

@@ -2,7 +2,7 @@
 
 use crate::world::{Deed, How, Options, Port, Step};
 use weft_messaging::machine::{Limits, Planted};
-use weft_model::explore::{Counterexample, Model, Wrong, explore};
+use weft_model::explore::{Model, explore};
 use weft_model::random::Random;
 
 /// One packet more for each message: minutes, not seconds.
@@ -159,12 +159,7 @@ fn found(planted: Planted) -> String {
     let found = worlds.into_iter().find_map(|options| find(options).err());
     let found = found.unwrap_or_else(|| panic!("{planted:?} is not found"));
     println!("{planted:?}\n{found}");
-    let Counterexample { wrong, .. } = found;
-    match wrong {
-        Wrong::Livelock => "it does not end".into(),
-        Wrong::Broken(what) => what,
-        Wrong::Deadlock(never) => match never {},
-    }
+    found.consequence().into()
 }
 
 #[test]

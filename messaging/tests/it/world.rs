@@ -94,16 +94,6 @@ impl fmt::Display for Step {
     }
 }
 
-/// Nothing: a world that can go no further is one that cannot end.
-#[derive(Clone, Debug)]
-pub enum Never {}
-
-impl fmt::Display for Never {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {}
-    }
-}
-
 /// Somebody who waits: what lies at such a place of the stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Place(usize);
@@ -701,7 +691,7 @@ impl fmt::Debug for World {
 impl Model for Options {
     type State = World;
     type Step = Step;
-    type Deadlock = Never;
+    type Deadlock = std::convert::Infallible;
 
     fn start(&self) -> World {
         World::new(self)
@@ -770,7 +760,7 @@ impl Model for Options {
         true
     }
 
-    fn deadlock(&self, _: &World) -> Option<Never> {
+    fn deadlock(&self, _: &World) -> Option<std::convert::Infallible> {
         None
     }
 }

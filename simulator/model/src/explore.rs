@@ -7,6 +7,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -73,6 +74,17 @@ pub enum Wrong<D> {
     Livelock,
     /// An invariant is broken: what the check said.
     Broken(String),
+}
+
+impl<S> Counterexample<S, Infallible> {
+    /// Consequence in words, of a model in which all that is left undone is a livelock.
+    pub fn consequence(&self) -> &str {
+        match &self.wrong {
+            Wrong::Livelock => "it does not end",
+            Wrong::Broken(what) => what,
+            Wrong::Deadlock(never) => match *never {},
+        }
+    }
 }
 
 impl<S, D> Counterexample<S, D> {

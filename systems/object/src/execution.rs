@@ -16,9 +16,6 @@ use weft_endpoint::Rank;
 use weft_messaging::OrderedMessage;
 use weft_messaging::rpc::{Request, Responder};
 
-/// Bytes for which there is room before they have come: a peer may announce any number.
-const READ_AHEAD_BYTES: usize = 1 << 20;
-
 /// Breach of a rank that sends a message about an object that does not exist.
 const NO_OBJECT: &str = "it named an object that there never was";
 
@@ -32,7 +29,8 @@ impl Shared {
         match message.chunk() {
             Ok(bytes) if bytes.len() == all => self.receive(source, number, bytes, last),
             _ => {
-                let bytes = self.collect(all, |visit| message.for_each_chunk(visit));
+                // Each piece is copied when it comes, as Orca's run-time system does (thesis 6.5.2).
+                let bytes = message.read_pieces(|bytes| self.engine.packets().copied(bytes));
                 drop(bytes.map(|bytes| self.receive(source, number, &bytes, last)));
             }
         }
@@ -295,7 +293,7 @@ impl Shared {
         match message.chunk() {
             Ok(bytes) if bytes.len() == all => self.call(caller, bytes),
             _ => {
-                let bytes = self.collect(all, |visit| message.for_each_chunk(visit));
+                let bytes = message.read_pieces(|bytes| self.engine.packets().copied(bytes));
                 drop(bytes.map(|bytes| self.call(caller, &bytes)));
             }
         }
@@ -312,22 +310,6 @@ impl Shared {
         if let Some(behind) = self.position.wait(invocation.seen(), behind) {
             self.go_on(behind);
         }
-    }
-
-    /// The bytes of a message of this length that comes in pieces. Each is copied when it comes, as
-    /// Orca's run-time system does (thesis 6.5.2): the last is under way while the first is copied.
-    pub fn collect(
-        &self,
-        length: usize,
-        read: impl FnOnce(&mut dyn FnMut(&[u8])) -> weft_messaging::Result<()>,
-    ) -> weft_messaging::Result<Vec<u8>> {
-        let packets = self.engine.packets();
-        let mut bytes = Vec::with_capacity(length.min(READ_AHEAD_BYTES));
-        read(&mut |piece| {
-            bytes.extend_from_slice(piece);
-            packets.copied(piece.len());
-        })?;
-        Ok(bytes)
     }
 
     /// Executes the operation of a call.

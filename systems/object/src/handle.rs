@@ -305,8 +305,7 @@ impl<T: Executable> Handle<T> {
                 message.read_exact(&mut head)?;
                 let reply = Reply::parse(&head);
                 let shared = &self.node.shared;
-                let rest =
-                    shared.collect(message.remaining(), |visit| message.for_each_chunk(visit))?;
+                let rest = message.read_pieces(|bytes| shared.engine.packets().copied(bytes))?;
                 // This rank sees what the home has.
                 let behind = shared.catch_up(reply.seen, home);
                 behind.map(Completion::wait).transpose()?;

@@ -2,7 +2,7 @@
 //! made of messages (7.4.2, 7.6, 9.1).
 
 use super::inbox::{Arrivals, Receive};
-use super::panda::{Broadcast, broadcast_latency, broadcast_rate, copied_out, one_way, stream};
+use super::panda::{Broadcast, broadcast_latency, broadcast_rate, one_way, stream};
 use super::unicast::{self, send, send_message};
 use super::{broadcast, panda};
 use crate::claim::Claim;
@@ -143,7 +143,7 @@ pub fn call(setup: &Setup, bytes: usize) -> Result<f64> {
         let (packets, over) = (weft.packets().clone(), panda::Read::default());
         let ended = over.clone();
         let service = weft.service("echo", move |mut request| {
-            if let Ok(read) = copied_out(&packets, request.message()) {
+            if let Ok(read) = request.message().read_pieces(|bytes| packets.copied(bytes)) {
                 work_to_receive(&packets);
                 work_to_send(&packets);
                 // A caller that is gone needs no answer.
@@ -160,7 +160,7 @@ pub fn call(setup: &Setup, bytes: usize) -> Result<f64> {
             }
             work_to_send(weft.packets());
             let mut reply = client.call(Rank(1), &message)?.wait()?;
-            copied_out(weft.packets(), &mut reply)?;
+            reply.read_pieces(|bytes| weft.packets().copied(bytes))?;
             work_to_receive(weft.packets());
         }
         let time = now(weft.packets()) - start;
@@ -231,7 +231,7 @@ fn layered(shape: Shape, bytes: usize, pause: u64) -> Result<(f64, f64)> {
                 noted.push(now(weft.packets()));
                 forward(&vec![7; bytes])?;
             } else {
-                let message = copied_out(weft.packets(), &mut inbox.receive()?)?;
+                let message = inbox.receive()?.read_pieces(|bytes| weft.packets().copied(bytes))?;
                 work_to_receive(weft.packets());
                 noted.push(now(weft.packets()));
                 forward(&message)?;

@@ -13,8 +13,7 @@ use crate::results::{Quantity, Results, listed, short};
 use anyhow::{Context, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use weft::{Message, Port, Rank, Weft};
-use weft_endpoint::Packets;
+use weft::{Port, Rank, Weft};
 
 /// Round trips, broadcasts, calls, after as many again to warm up.
 pub(crate) const ROUNDS: usize = 8;
@@ -82,21 +81,8 @@ impl Experiment for Panda {
     }
 }
 
-/// The bytes of a message. Like all receivers here, each packet is copied as it comes (thesis
-/// 6.5.2).
-///
-/// # Errors
-/// Those of [`Message::for_each_chunk`].
-pub fn copied_out(packets: &Packets, message: &mut Message) -> Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(message.remaining());
-    message.for_each_chunk(|chunk| {
-        bytes.extend_from_slice(chunk);
-        packets.copied(chunk.len());
-    })?;
-    Ok(bytes)
-}
-
-/// Times at which messages had been read whole, with the copy that every client makes.
+/// Times at which messages had been read whole, with the copy that every client makes of each
+/// packet as it comes (thesis 6.5.2).
 #[derive(Clone, Default)]
 pub struct Read(Arc<Mutex<Vec<Nanoseconds>>>);
 
@@ -108,7 +94,7 @@ impl Read {
     pub fn port(&self, weft: &Weft) -> Result<Port> {
         let (read, packets) = (self.clone(), weft.packets().clone());
         Ok(weft.port("read", move |mut message| {
-            if message.for_each_chunk(|chunk| packets.copied(chunk.len())).is_ok() {
+            if message.read_pieces(|bytes| packets.copied(bytes)).is_ok() {
                 work_to_receive(&packets);
                 read.note(now(&packets));
             }
@@ -303,7 +289,7 @@ fn broadcasts(
         let (noted, packets) = (read.clone(), weft.packets().clone());
         let order = weft.order("ordered", move |mut message| {
             // The sender has what it sent.
-            let mut read = || message.for_each_chunk(|chunk| packets.copied(chunk.len()));
+            let mut read = || message.read_pieces(|bytes| packets.copied(bytes));
             if packets.rank() != SENDER && read().is_ok() {
                 work_to_receive(&packets);
                 noted.note(now(&packets));

@@ -30,7 +30,7 @@ impl Member {
     /// Does what [`Self::broadcast`] does, without waiting for a number where that takes a packet
     /// there and one back: those of all messages that were begun meanwhile are asked for at once.
     pub fn begin(&self, parts: &(impl Parts + ?Sized), completer: Completer<u64>) -> Result<()> {
-        let goes_on = self.role == Role::Survivor;
+        let goes_on = matches!(self.role, Role::Survivor(_));
         if goes_on || self.numbers_are_near() || !self.fits_a_packet(parts.total()) {
             return self.broadcast(parts, Some(completer)).map(drop);
         }
@@ -51,7 +51,7 @@ impl Member {
 
     /// Checks that this rank is a member.
     pub(super) fn check_member(&self) -> Result<()> {
-        match self.own {
+        match self.own() {
             Some(_) => Ok(()),
             None => Err(Error::Packet(weft_endpoint::Error::NotAMember)),
         }
@@ -181,7 +181,7 @@ impl Numbered for Member {
     }
 
     fn number(&self, first: u64) {
-        let Some(own) = self.own else { return };
+        let Some(own) = self.own() else { return };
         let asked = std::mem::take(&mut self.state.enter().asked) as u64;
         for number in first..first + asked {
             let next = self.state.enter().unnumbered.pop_front();

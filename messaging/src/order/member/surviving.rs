@@ -7,39 +7,35 @@
 
 use super::*;
 use crate::order::envelope::{Enveloped, Placed};
-use crate::order::message::LOSS;
 use crate::order::view::{Founding, Message as ViewMessage, Numbered, Place, Post, View};
 use crate::parts::Parts;
+use weft_endpoint::{DeferredSends, Packets};
 
 /// The view of a member, and the messages to others that follow from it.
 pub(super) struct Surviving {
     pub view: View<Option<Completer<u64>>>,
     outbox: Outbox,
-    /// True if the handler is told of losses.
-    hears_losses: bool,
-    /// True while a thread sends what is in there, in order.
-    is_sending: bool,
 }
 
 /// A message of this rank that has a number, with its header.
 type Addressed = (Placed, Arc<[u8]>);
 
-/// Messages about members that are to be sent.
-#[derive(Default)]
-struct Outbox(VecDeque<(Rank, ViewMessage)>);
+/// Messages about members that are to be sent, outside of the lock. They wait for packets
+/// themselves: here they take turns.
+struct Outbox(Arc<DeferredSends<(Rank, ViewMessage)>>);
 
 impl Post for Outbox {
     fn send(&mut self, to: Rank, message: ViewMessage) {
-        self.0.push_back((to, message));
+        self.0.push((to, message));
     }
 }
 
 impl Surviving {
     /// Nothing has happened; `None` for a rank that is no member.
-    pub fn new(founding: Founding, hears_losses: bool) -> Option<Self> {
+    pub fn new(founding: Founding, packets: &Packets) -> Option<Self> {
         let view = View::new(founding)?;
-        let outbox = Outbox::default();
-        Some(Surviving { view, outbox, hears_losses, is_sending: false })
+        let outbox = Outbox(Arc::new(packets.system().deferred()));
+        Some(Surviving { view, outbox })
     }
 }
 
@@ -361,24 +357,20 @@ impl Survivor<'_> {
     /// Sends the messages about members, in order. A rank that does not get one is lost.
     fn tell(self) {
         let mut state = self.0.state.enter();
-        if state.failure.is_some() || std::mem::replace(&mut state.surviving().is_sending, true) {
-            return;
-        }
-        while let Some((to, message)) = state.surviving().outbox.0.pop_front() {
-            drop(state);
-            if let Some(port) = self.0.view_port.get() {
-                let _ = port.send(to, &message.emit());
-            }
-            state = self.0.state.enter();
-        }
-        state.surviving().is_sending = false;
+        let Some(port) = self.0.view_port.get().filter(|_| state.failure.is_none()) else { return };
+        let outbox = Arc::clone(&state.surviving().outbox.0);
+        drop(state);
+        let _ = outbox.flush(|(to, message)| {
+            let _ = port.send(*to, &message.emit());
+            Ok(true)
+        });
     }
 
     /// Hands over what is due, or wakes who asks for it.
     fn hand_on(self, mut state: Entered<'_, State>) {
-        let turn = if state.handler.is_some() { state.take() } else { None };
-        match turn {
-            Some(turn) => self.0.start(state, turn),
+        let next = if state.handler.is_some() { state.next() } else { None };
+        match next {
+            Some(event) => self.0.start(state, event),
             None => self.0.wake(state),
         }
     }
@@ -437,17 +429,9 @@ impl State {
         self.view().all_have_consumed(all);
     }
 
-    /// The message whose turn it is, or the loss.
+    /// The message whose turn it is.
     pub(super) fn take_surviving(&mut self) -> Option<Turn> {
-        let Surviving { view, hears_losses, .. } = &mut **self.surviving.as_mut()?;
-        if *hears_losses && let Some(rank) = view.next_loss() {
-            // It is no message: nobody waits for it to be consumed, and it does not count.
-            self.statistics.delivered = self.statistics.delivered.wrapping_sub(1);
-            let from = Sender { rank, member: view.own_place() };
-            let content = Content::Own(Box::default(), 0);
-            let arrived = Arrived { from, length: LOSS, content, completer: None };
-            return Some(Turn { number: view.next().wrapping_sub(1), arrived });
-        }
+        let Surviving { view, .. } = &mut **self.surviving.as_mut()?;
         let (number, whole) = view.take()?;
         let from = Sender { rank: view.rank_of(whole.from), member: whole.from };
         let length = whole.bytes.len();

@@ -29,7 +29,7 @@ impl<M> View<M> {
     /// A member has reported what it knows and has.
     ///
     /// # Errors
-    /// What no member reports.
+    /// A report that no member makes.
     pub fn reported(&mut self, from: Rank, report: Report) -> Result<(), Violation> {
         self.check_sender(from, &report.lost)?;
         if report.next > self.most() {
@@ -59,7 +59,7 @@ impl<M> View<M> {
     /// Begins the next epoch, as coordinator, with a variable of this value.
     ///
     /// # Errors
-    /// What members have reported that cannot be.
+    /// Reports that cannot be true.
     pub fn decide(&mut self, base: u64, out: &mut impl Post) -> Result<(), Violation> {
         if self.decision_due().is_none() {
             return Ok(());
@@ -84,7 +84,7 @@ impl<M> View<M> {
     /// The coordinator has begun an epoch.
     ///
     /// # Errors
-    /// What no coordinator begins.
+    /// An epoch that no coordinator begins.
     pub fn begun(
         &mut self,
         from: Rank,

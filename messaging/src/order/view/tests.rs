@@ -5,7 +5,7 @@ mod storm;
 mod world;
 
 use super::planted::Planted;
-use weft_model::explore::{Explored, Wrong, explore};
+use weft_model::explore::{Explored, explore};
 use world::Options;
 
 /// Two members, of whom one may crash.
@@ -39,11 +39,7 @@ fn found(planted: Planted) -> String {
     let found = worlds.into_iter().find_map(|options| find(options).err());
     let found = found.unwrap_or_else(|| panic!("{planted:?} is not found"));
     println!("{planted:?}\n{found}");
-    match found.wrong {
-        Wrong::Livelock => "it does not end".into(),
-        Wrong::Broken(what) => what,
-        Wrong::Deadlock(never) => match never {},
-    }
+    found.consequence().into()
 }
 
 #[test]
