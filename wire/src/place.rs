@@ -8,7 +8,8 @@
 //! └──────┴────────┴────────────┴────────┴────────┴──────┘
 //! ```
 //! Meanings of `offset`, `length` and `word` are those that the [`PlaceKind`] gives them; a field
-//! without one is 0, and not looked at. Connections are numbered by the rank that has the receive buffer.
+//! without one is 0, and not looked at. Connections are numbered by the rank that has the receive
+//! buffer.
 
 /// Bytes of an encoded header.
 pub const SIZE: usize = 24;

@@ -29,7 +29,7 @@ impl Shared {
         match message.chunk() {
             Ok(bytes) if bytes.len() == all => self.receive(source, number, bytes, last),
             _ => {
-                // Each piece is copied when it comes, as Orca's run-time system does (thesis 6.5.2).
+                // Each piece is copied when it comes, as in Orca's run-time system (6.5.2).
                 let bytes = message.read_pieces(|bytes| self.engine.packets().copied(bytes));
                 drop(bytes.map(|bytes| self.receive(source, number, &bytes, last)));
             }

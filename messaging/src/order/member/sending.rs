@@ -51,7 +51,7 @@ impl Member {
 
     /// Checks that this rank is a member.
     pub(super) fn check_member(&self) -> Result<()> {
-        match self.own() {
+        match self.role.place() {
             Some(_) => Ok(()),
             None => Err(Error::Packet(weft_endpoint::Error::NotAMember)),
         }
@@ -181,7 +181,7 @@ impl Numbered for Member {
     }
 
     fn number(&self, first: u64) {
-        let Some(own) = self.own() else { return };
+        let Some(own) = self.role.place() else { return };
         let asked = std::mem::take(&mut self.state.enter().asked) as u64;
         for number in first..first + asked {
             let next = self.state.enter().unnumbered.pop_front();
