@@ -79,7 +79,7 @@ use crate::completion::Completion;
 use crate::engine::Engine;
 use crate::parts::Parts;
 use crate::{Error, Result};
-use member::{Handler, Handling, Making, Member};
+use member::{Handler, Handling, Making, Member, OfEvents, OfMessages};
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use weft_endpoint::{Awaited, Group, Rank, SYSTEM_VARIABLES, USER_VARIABLES, Variable};
@@ -138,7 +138,7 @@ impl Orders {
         name: &str,
         handler: impl FnMut(OrderedMessage) + Send + 'static,
     ) -> Result<Order> {
-        self.make(name, None, Some(Handler::of_messages(handler)))
+        self.make(name, None, Some(Handler::Plain(Box::new(OfMessages(handler)))))
     }
 
     /// Creates the order `name` among all ranks, whose handler is told of losses, too, in a job
@@ -151,7 +151,7 @@ impl Orders {
         name: &str,
         handler: impl FnMut(OrderEvent) + Send + 'static,
     ) -> Result<Order> {
-        self.make(name, None, Some(Handler::Plain(Box::new(handler))))
+        self.make(name, None, Some(Handler::Plain(Box::new(OfEvents(handler)))))
     }
 
     /// Creates the order `name` among all ranks, with a handler that may wait. The next message
@@ -184,7 +184,7 @@ impl Orders {
         members: &[Rank],
         handler: impl FnMut(OrderedMessage) + Send + 'static,
     ) -> Result<Order> {
-        self.make(name, Some(members), Some(Handler::of_messages(handler)))
+        self.make(name, Some(members), Some(Handler::Plain(Box::new(OfMessages(handler)))))
     }
 
     /// Creates the order `name` among all ranks, to be asked for messages.

@@ -28,21 +28,43 @@ mod surviving;
 
 use surviving::{Surviving, Survivor};
 
-/// Consumer of an order's messages.
+/// Handler of an order's messages.
 pub(super) enum Handler {
     /// Runs to its end.
-    Plain(Box<dyn FnMut(OrderEvent) + Send>),
+    Plain(Box<dyn EventHandler>),
     /// May wait. It is told of no losses.
     Async(Box<dyn FnMut(OrderedMessage) -> Handling + Send>),
 }
 
-impl Handler {
-    /// A handler that runs to its end, and is told of no losses.
-    pub fn of_messages(mut code: impl FnMut(OrderedMessage) + Send + 'static) -> Self {
-        Handler::Plain(Box::new(move |event| match event {
-            OrderEvent::Message(message) => code(message),
-            OrderEvent::Loss(_) => {}
-        }))
+/// Code that an order runs on its events, one after the other.
+pub(super) trait EventHandler: Send {
+    /// Handles a message.
+    fn message(&mut self, message: OrderedMessage);
+    /// Handles the loss of a rank.
+    fn loss(&mut self, rank: Rank);
+}
+
+/// An [`EventHandler`] that is told of no losses.
+pub(super) struct OfMessages<F>(pub F);
+
+impl<F: FnMut(OrderedMessage) + Send> EventHandler for OfMessages<F> {
+    fn message(&mut self, message: OrderedMessage) {
+        self.0(message);
+    }
+
+    fn loss(&mut self, _: Rank) {}
+}
+
+/// An [`EventHandler`] that is told of all.
+pub(super) struct OfEvents<F>(pub F);
+
+impl<F: FnMut(OrderEvent) + Send> EventHandler for OfEvents<F> {
+    fn message(&mut self, message: OrderedMessage) {
+        self.0(OrderEvent::Message(message));
+    }
+
+    fn loss(&mut self, rank: Rank) {
+        self.0(OrderEvent::Loss(rank));
     }
 }
 
@@ -142,30 +164,18 @@ struct Unnumbered {
     completer: Completer<u64>,
 }
 
-/// A message that waits for its turn.
+/// A message that waits for its turn, or whose turn it is.
 struct Arrived {
-    from: Sender,
-    length: usize,
-    content: Content,
+    message: OrderedMessage,
+    /// Place of the member that has sent it.
+    sender: usize,
     /// The caller that waits for it to be consumed: this rank's own messages only.
     completer: Option<Completer<u64>>,
 }
 
-#[derive(Clone, Copy)]
-struct Sender {
-    rank: Rank,
-    member: usize,
-}
-
-/// A message whose turn it is.
-struct Turn {
-    number: u64,
-    arrived: Arrived,
-}
-
 /// The next that a handler runs on.
 enum Event {
-    Turn(Turn),
+    Message(Arrived),
     /// The loss of a rank, in an order that goes on.
     Loss(Rank),
 }
@@ -265,21 +275,21 @@ impl Member {
     pub fn receive(&self) -> Result<OrderedMessage> {
         let what = || Awaited::new(format!("a message of order '{}'", self.name), Whom::Anyone);
         let poller = Poller::new(&self.engine.messages);
-        let turn = poller.wait_for(&what, |waker| self.look(waker))?;
-        Ok(self.hand_over(turn))
+        let arrived = poller.wait_for(&what, |waker| self.look(waker))?;
+        Ok(self.hand_over(arrived))
     }
 
     /// Does what [`Self::receive`] does, if a message is there.
     pub fn try_receive(&self) -> Result<Option<OrderedMessage>> {
-        let mut turn = self.look(None)?;
-        if turn.is_none() {
+        let mut arrived = self.look(None)?;
+        if arrived.is_none() {
             self.engine.progress()?;
-            turn = self.look(None)?;
+            arrived = self.look(None)?;
         }
-        Ok(turn.map(|turn| self.hand_over(turn)))
+        Ok(arrived.map(|arrived| self.hand_over(arrived)))
     }
 
-    fn look(&self, waker: Option<&Waker>) -> Result<Option<Turn>> {
+    fn look(&self, waker: Option<&Waker>) -> Result<Option<Arrived>> {
         if self.engine.packets().losses().are_any() {
             self.fail_of_loss()?;
             Survivor(self).tell_of_loss()?;
@@ -288,27 +298,28 @@ impl Member {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        let turn = state.take();
-        if turn.is_none() {
+        let arrived = state.take();
+        if arrived.is_none() {
             state.waiting.extend(waker.cloned());
         }
-        Ok(turn)
+        Ok(arrived)
     }
 
     /// Counts a message as consumed and makes it what the program gets.
-    fn hand_over(&self, turn: Turn) -> OrderedMessage {
-        let Turn { number, arrived: Arrived { from, length, content, completer } } = turn;
-        self.engine.packets().trace().record_delivered(self.traced_as, number, from.rank);
+    fn hand_over(&self, arrived: Arrived) -> OrderedMessage {
+        let Arrived { message, sender, completer } = arrived;
+        let (number, rank) = (message.number(), message.source());
+        self.engine.packets().trace().record_delivered(self.traced_as, number, rank);
         if let Some(completer) = completer {
             completer.complete(Ok(number));
         }
         let mut state = self.state.enter();
-        let due = state.consume(self.role.place(), number, from, length);
+        let due = state.consume(self.role.place(), number, sender, message.len());
         self.wake(state);
         if let Some(consumed) = due {
-            self.acknowledge(from.rank, consumed);
+            self.acknowledge(rank, consumed);
         }
-        OrderedMessage::new(number, from.rank, length, content)
+        message
     }
 
     /// Checks that nothing has stopped the order for good.
@@ -386,29 +397,26 @@ impl Member {
         state.outstanding.consumed_by(member, envelope.consumed);
         let Some(number) = envelope.number else { return self.wake(state) };
         let length = message.remaining();
-        let from = Sender { rank, member };
-        let content = Content::Arriving(message);
-        self.accept(state, number, Arrived { from, length, content, completer: None });
+        let message = OrderedMessage::new(number, rank, length, Content::Arriving(message));
+        self.accept(state, Arrived { message, sender: member, completer: None });
     }
 
     /// A message has arrived, or this rank has sent one: hands over what is due.
-    fn accept(&self, mut state: Entered<'_, State>, number: u64, arrived: Arrived) {
-        let from = arrived.from;
+    fn accept(&self, mut state: Entered<'_, State>, arrived: Arrived) {
         if state.failure.is_some() {
             return drop_outside(state, arrived);
         }
-        let pass = state.handler.is_some();
-        match state.sequence.arrive(from.member, number, arrived, pass) {
-            Ok(Some(arrived)) => {
-                self.start(state, Event::Turn(Turn { number, arrived }));
-            }
+        let (number, pass) = (arrived.message.number(), state.handler.is_some());
+        match state.sequence.arrive(arrived.sender, number, arrived, pass) {
+            Ok(Some(arrived)) => self.start(state, Event::Message(arrived)),
             Ok(None) => {
                 state.statistics.early += 1;
                 self.wake(state);
             }
             Err((disorder, arrived)) => {
+                let from = arrived.message.source();
                 drop_outside(state, arrived);
-                self.disorder(from.rank, number, disorder);
+                self.disorder(from, number, disorder);
             }
         }
     }
@@ -440,11 +448,11 @@ impl Member {
 
 impl State {
     /// The next message, if it is there.
-    fn take(&mut self) -> Option<Turn> {
+    fn take(&mut self) -> Option<Arrived> {
         if self.takes_elsewhere {
             return self.take_elsewhere();
         }
-        self.sequence.take().map(|(number, arrived)| Turn { number, arrived })
+        self.sequence.take().map(|(_, arrived)| arrived)
     }
 
     /// The next for a handler, if it is there: a message, or a loss before it.
@@ -454,11 +462,11 @@ impl State {
         {
             return Some(Event::Loss(rank));
         }
-        self.take().map(Event::Turn)
+        self.take().map(Event::Message)
     }
 
     #[inline(never)]
-    fn take_elsewhere(&mut self) -> Option<Turn> {
+    fn take_elsewhere(&mut self) -> Option<Arrived> {
         if self.failure.is_some() { None } else { self.take_surviving() }
     }
 
@@ -473,7 +481,7 @@ impl State {
         &mut self,
         own: Option<usize>,
         number: u64,
-        from: Sender,
+        sender: usize,
         length: usize,
     ) -> Option<u64> {
         self.statistics.delivered += 1;
@@ -482,8 +490,8 @@ impl State {
         if let Some(own) = own {
             self.outstanding.consumed_by(own, self.consumed);
         }
-        let is_own = own == Some(from.member);
-        let due = !is_own && self.owed.consume(from.member, length as u64);
+        let is_own = own == Some(sender);
+        let due = !is_own && self.owed.consume(sender, length as u64);
         self.statistics.acknowledgements += u64::from(due);
         due.then_some(self.consumed)
     }

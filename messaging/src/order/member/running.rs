@@ -5,7 +5,8 @@ use super::*;
 /// Data about a message that outlive its handler's run.
 struct Consuming {
     number: u64,
-    from: Sender,
+    from: Rank,
+    sender: usize,
     length: usize,
 }
 
@@ -34,19 +35,21 @@ impl Member {
         }
     }
 
-    fn run_plain(&self, mut code: Box<dyn FnMut(OrderEvent) + Send>, event: Event) {
+    fn run_plain(&self, mut code: Box<dyn EventHandler>, event: Event) {
         let mut panicked = Panicked { member: self, completer: None };
         let mut next = Some(event);
         while let Some(event) = next {
             next = match event {
-                Event::Turn(turn) => {
-                    let begun = self.begin_turn(turn, &mut panicked.completer);
-                    let Some((consuming, message)) = begun else { break };
-                    code(OrderEvent::Message(message));
+                Event::Message(Arrived { message, sender, completer }) => {
+                    panicked.completer = completer;
+                    let Some(consuming) = self.begin_turn(&message, sender, &mut panicked) else {
+                        break;
+                    };
+                    code.message(message);
                     self.end_turn(consuming, panicked.completer.take())
                 }
                 Event::Loss(rank) => {
-                    code(OrderEvent::Loss(rank));
+                    code.loss(rank);
                     self.state.enter().next()
                 }
             };
@@ -63,12 +66,12 @@ impl Member {
         let mut panicked = Panicked { member: &self, completer: None };
         let mut next = Some(event);
         while let Some(event) = next {
-            let Event::Turn(turn) = event else {
+            let Event::Message(Arrived { message, sender, completer }) = event else {
                 next = self.state.enter().next();
                 continue;
             };
-            let begun = self.begin_turn(turn, &mut panicked.completer);
-            let Some((consuming, message)) = begun else { break };
+            panicked.completer = completer;
+            let Some(consuming) = self.begin_turn(&message, sender, &mut panicked) else { break };
             let mut handling = self.inside(|| code(message));
             poll_fn(|context| self.inside(|| handling.as_mut().poll(context))).await;
             drop(handling);
@@ -87,33 +90,37 @@ impl Member {
         outcome
     }
 
-    /// The message for the handler, and the facts that are reported of it afterwards; `waiting`
-    /// gets the caller that waits for that. `None` if nothing is handed over any more.
+    /// The message is about to be handed over. Returns the facts that are reported of it
+    /// afterwards, or `None` if nothing is handed over any more: who waits for it has heard of
+    /// that then.
     fn begin_turn(
         &self,
-        turn: Turn,
-        waiting: &mut Option<Completer<u64>>,
-    ) -> Option<(Consuming, OrderedMessage)> {
-        let Turn { number, arrived: Arrived { from, length, content, completer } } = turn;
+        message: &OrderedMessage,
+        sender: usize,
+        running: &mut Panicked<'_>,
+    ) -> Option<Consuming> {
         // What could not be read was not handed over, so nothing comes after it.
         if let Err(lost) = self.check_loss() {
-            completer.into_iter().for_each(|completer| completer.complete(Err(lost.clone())));
+            running
+                .completer
+                .take()
+                .into_iter()
+                .for_each(|waiting| waiting.complete(Err(lost.clone())));
             return None;
         }
-        self.engine.packets().trace().record_delivered(self.traced_as, number, from.rank);
-        let message = OrderedMessage::new(number, from.rank, length, content);
-        *waiting = completer;
-        Some((Consuming { number, from, length }, message))
+        let (number, from) = (message.number(), message.source());
+        self.engine.packets().trace().record_delivered(self.traced_as, number, from);
+        Some(Consuming { number, from, sender, length: message.len() })
     }
 
     /// A message is consumed. Returns what is next, if it is there.
     fn end_turn(&self, consumed: Consuming, completer: Option<Completer<u64>>) -> Option<Event> {
-        let Consuming { number, from, length } = consumed;
+        let Consuming { number, from, sender, length } = consumed;
         completer.into_iter().for_each(|completer| completer.complete(Ok(number)));
         let mut state = self.state.enter();
-        if let Some(consumed) = state.consume(self.role.place(), number, from, length) {
+        if let Some(consumed) = state.consume(self.role.place(), number, sender, length) {
             self.wake(state);
-            self.acknowledge(from.rank, consumed);
+            self.acknowledge(from, consumed);
             state = self.state.enter();
         }
         state.next()

@@ -109,10 +109,9 @@ impl Member {
         bytes: Box<[u8]>,
         completer: Option<Completer<u64>>,
     ) {
-        let from = Sender { rank: self.engine.packets().rank(), member };
-        let (length, content) = (bytes.len(), Content::Own(bytes, 0));
-        let arrived = Arrived { from, length, content, completer };
-        self.accept(self.state.enter(), number, arrived);
+        let (rank, length) = (self.engine.packets().rank(), bytes.len());
+        let message = OrderedMessage::new(number, rank, length, Content::Own(bytes, 0));
+        self.accept(self.state.enter(), Arrived { message, sender: member, completer });
     }
 
     pub(super) fn make_room(&self, bytes: u64) -> Result<()> {

@@ -430,17 +430,17 @@ impl State {
     }
 
     /// The message whose turn it is.
-    pub(super) fn take_surviving(&mut self) -> Option<Turn> {
+    pub(super) fn take_surviving(&mut self) -> Option<Arrived> {
         let Surviving { view, .. } = &mut **self.surviving.as_mut()?;
         let (number, whole) = view.take()?;
-        let from = Sender { rank: view.rank_of(whole.from), member: whole.from };
+        let rank = view.rank_of(whole.from);
         let length = whole.bytes.len();
         if whole.own.is_some() {
             // This number is final.
             self.outstanding.number(number, length as u64);
         }
         let content = Content::Own(whole.bytes[..].into(), 0);
-        let arrived = Arrived { from, length, content, completer: whole.own.flatten() };
-        Some(Turn { number, arrived })
+        let message = OrderedMessage::new(number, rank, length, content);
+        Some(Arrived { message, sender: whole.from, completer: whole.own.flatten() })
     }
 }
