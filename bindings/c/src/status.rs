@@ -148,14 +148,11 @@ impl From<weft_region::Error> for Failure {
             Error::Misuse { .. } | Error::Shape { .. } => Status::Invalid,
             Error::Unknown(_) | Error::Deleted(_) => Status::NoRegion,
             Error::Memory(_) => Status::NoMemory,
+            Error::Lost { .. } => Status::RankLost,
             Error::Disagreement { .. } => Status::Disagreement,
             Error::Packet(_) | Error::Breach { .. } | Error::Invariant { .. } => Status::Protocol,
         };
-        let lost = match &error {
-            Error::Packets(weft_endpoint::Error::RankLost(loss)) => Some(loss.rank),
-            _ => None,
-        };
-        Failure::new(status, error.to_string()).because_of(lost)
+        Failure::new(status, error.to_string()).because_of(error.lost_rank())
     }
 }
 

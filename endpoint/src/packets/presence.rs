@@ -67,6 +67,24 @@ impl<'a> Presence<'a> {
         mut look: impl FnMut() -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         let attendance = self.0.node.attendance();
+        let unless_lost = |found: Option<T>| match found {
+            None => Losses::new(attendance).check().map(|()| None),
+            found => Ok(found),
+        };
+        self.wait_past_losses(what, deadline, || unless_lost(look()?))
+    }
+
+    /// Does what [`Self::wait_to_find`] does, for a system that goes on after losses where the job
+    /// does: `look` says what they come to.
+    ///
+    /// # Errors
+    /// The first of `look` and of the polls; a lost rank, where the job does not go on.
+    pub fn wait_past_losses<T>(
+        self,
+        what: &dyn Fn() -> Awaited,
+        deadline: Option<Duration>,
+        mut look: impl FnMut() -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
         let mut found = None;
         self.wait_for(what, deadline, &mut || {
             found = look()?;
@@ -76,7 +94,6 @@ impl<'a> Presence<'a> {
             if self.0.poll()? {
                 return Ok(Step::Progress);
             }
-            Losses::new(attendance).check()?;
             let is_over = deadline.is_some_and(|deadline| self.0.node.now() >= deadline);
             Ok(if is_over { Step::Done } else { Step::Idle })
         })?;

@@ -127,6 +127,14 @@ impl Memory {
         Ok(())
     }
 
+    /// `node` is lost, wherever it is; nobody sees a write that it has not ended.
+    pub fn lose(&mut self, node: usize) {
+        for contents in &mut self.regions {
+            contents.readers.remove(&node);
+            contents.writer.take_if(|writer| *writer == node);
+        }
+    }
+
     /// `node` is told that `region` is gone.
     ///
     /// # Errors

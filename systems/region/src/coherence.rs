@@ -87,7 +87,7 @@ pub trait Actions {
     /// granted within [`Region::call`].
     fn grant(&mut self, call: Call);
 
-    /// Such a call fails: the region was deleted.
+    /// Such a call fails: the region was deleted, or is lost ([`Replica::lost_with`]).
     fn refuse(&mut self, call: Call);
 }
 

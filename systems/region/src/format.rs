@@ -151,7 +151,7 @@ impl Header {
             && half(14) == 0
             && home.index() < ranks
             && party.index() < ranks
-            && (kind.is_fetch() || party == home)
+            && (kind.names_party() || party == home)
             && (kind.carries_data() || data.is_empty())
             && offset.checked_add(data.len() as u64).is_some();
         let message = Message { kind, version: Version(word(8)), party };

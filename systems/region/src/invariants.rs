@@ -4,7 +4,7 @@
 //! (`simulator/model/src/memory.rs`).
 
 use crate::coherence::table::{DirectoryState, ReplicaState};
-use crate::coherence::{Directory, Replica, Version};
+use crate::coherence::{Directory, MessageKind, Replica, Version};
 use std::collections::BTreeSet;
 use weft_endpoint::{Broken, Rank};
 
@@ -128,6 +128,15 @@ pub fn r4_none_asks_twice(directory: &Directory) -> Result<(), Broken> {
         let requesters: Vec<Rank> = directory.requesters().collect();
         format!("of requests that each rank has 1 of at most there are those of {requesters:?}")
     })
+}
+
+/// R7: a region that is lost is entered no more: accesses that had begun are the last.
+pub fn r7_lost_is_left(replica: &Replica) {
+    let is_left = match replica.deferred() {
+        Some(demand) => demand.kind == MessageKind::Lost,
+        None => replica.state() == ReplicaState::Deleted,
+    };
+    assert!(replica.lost_with().is_none() || is_left, "R7 what is lost is left: {replica:?}");
 }
 
 /// R5: a demand of the home waits only while the copy is used or on its way.

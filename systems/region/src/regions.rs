@@ -143,6 +143,12 @@ impl Regions {
             }
         });
         packets.system().progress_by(&node.progress);
+        let loses = Arc::downgrade(&node);
+        packets.losses().on_each(move |loss| {
+            if let Some(node) = loses.upgrade() {
+                node.lose(loss.rank);
+            }
+        });
         Regions { node, open }
     }
 
@@ -171,7 +177,8 @@ impl Regions {
         let mut state = self.node.state.enter();
         let id = RegionId { home: self.rank(), index: state.created };
         state.created += 1;
-        let machine = Region::at_home(self.rank(), policy);
+        let three_party = policy.three_party && !self.node.packets.losses().goes_on();
+        let machine = Region::at_home(self.rank(), Policy { three_party, ..policy });
         state.add(id, Slot::new(machine, bytes, memory));
         Ok(id)
     }
@@ -211,10 +218,15 @@ impl Regions {
         drop(state);
         self.node.outbox.notice(home, id, Notice::Map);
         let what = || Awaited::new(format!("what rank {home} says of {id}"), Whom::One(home));
-        let answer = self.node.wait(&what, |node| node.state.enter().answer(id))?;
+        let answer = self.node.wait(&what, |node| {
+            let answer = node.state.enter().answer(id);
+            answer.map(Ok).or_else(|| Some(Err(node.packets.losses().check_lives(home).err()?)))
+        })??;
         let Notice::Mapped { version, bytes } = answer else { return Err(Error::Unknown(id)) };
         let memory = self.node.outbox.zeros(bytes)?;
         let mut state = self.node.state.enter();
+        // The region is told of what is lost from here on.
+        self.node.packets.losses().check_lives(home)?;
         if state.forgotten == forgotten {
             state.add(id, Slot::new(Region::elsewhere(me, home, version), bytes, memory));
         }
@@ -245,7 +257,7 @@ impl Regions {
         self.node.state.share();
         let mut state = self.node.state.enter();
         state.shared = true;
-        let slots: Vec<_> = state.slots.iter().cloned().collect();
+        let slots: Vec<_> = state.slots.iter().map(|(_, slot)| Arc::clone(slot)).collect();
         drop(state);
         slots.iter().for_each(|slot| slot.share());
     }
@@ -348,13 +360,25 @@ impl Node {
         Ok(())
     }
 
-    /// Polls until `find` finds something, and lets others know `what` this rank waits for.
+    /// A rank is lost: no region waits for it any more, and some are lost with it.
+    #[cold]
+    fn lose(&self, rank: Rank) {
+        let mut post = Post::new(&self.outbox);
+        let state = self.state.enter();
+        state.slots.iter().for_each(|(id, slot)| slot.enter().lose(id, rank, &mut post));
+        drop(state);
+        // Whoever waits next is told what fails here.
+        let _ = post.send();
+    }
+
+    /// Polls until `find` finds something, and lets others know `what` this rank waits for. A loss
+    /// ends it only where the job does not go on; else `find` knows what is lost.
     fn wait<T>(
         &self,
         what: &dyn Fn() -> Awaited,
         mut find: impl FnMut(&Node) -> Option<T>,
     ) -> Result<T> {
-        let found = self.packets.presence().wait_to_find(what, None, || {
+        let found = self.packets.presence().wait_past_losses(what, None, || {
             self.outbox.flush()?;
             let found = find(self).map(Ok);
             Ok(found.or_else(|| self.check().err().map(Err)))

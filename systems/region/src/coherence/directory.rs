@@ -28,7 +28,8 @@ pub struct Policy {
     /// Expected usage.
     pub hint: Hint,
     /// An owner sends its copy straight to whoever asked for it, instead of by the home. The
-    /// version of CRL in the thesis lacked that (7.3.2).
+    /// version of CRL in the thesis lacked that (7.3.2), and so do jobs that go on after losses:
+    /// what a lost owner handed on, and what not, nobody could tell.
     pub three_party: bool,
 }
 
@@ -113,6 +114,11 @@ impl Directory {
         self.pending.iter().next().or(self.owner).filter(|rank| *rank != self.home)
     }
 
+    /// The owner with which the region is lost.
+    pub fn lost_with(&self) -> Option<Rank> {
+        self.owner.filter(|_| self.state == State::Deleted)
+    }
+
     /// The nodes whose requests are served or wait, in that order.
     pub fn requesters(&self) -> impl Iterator<Item = Rank> {
         self.current.iter().chain(&self.queue).map(|request| request.from)
@@ -126,6 +132,10 @@ impl Directory {
         router: &mut Router<'_, impl Actions>,
     ) -> Result<(), Breach> {
         let request = Request { from, kind: message.kind, version: message.version };
+        if self.lost_with().is_some() && message.kind > MessageKind::Delete {
+            // The end of an access to what is lost, or an answer to what was asked before.
+            return Ok(());
+        }
         if message.kind == MessageKind::Acknowledge && message.version.is_before(self.version) {
             // The node has said so already, by asking for another copy.
             return Ok(());
@@ -145,6 +155,31 @@ impl Directory {
         }
         self.serve_queue(rules, router);
         Ok(())
+    }
+
+    /// A node is lost: nobody waits for it, and if it had the only copy, the region is lost, too.
+    /// Copies are not handed on behind the home's back ([`Policy::three_party`]), so whatever an
+    /// owner passed on is here.
+    pub(super) fn lose(
+        &mut self,
+        lost: Rank,
+        rules: &Rules,
+        router: &mut Router<'_, impl Actions>,
+    ) {
+        self.queue.retain(|request| request.from != lost);
+        self.subscribers.remove(lost);
+        self.readers.remove(lost);
+        let last = self.pending.remove(lost) && self.pending.is_empty();
+        if self.current.is_some_and(|request| request.from == lost) {
+            self.take(Event::RequesterLost, None, rules, router);
+        }
+        if self.owner == Some(lost) {
+            self.take(Event::OwnerLost, None, rules, router);
+        }
+        if last {
+            self.take(self.all_acknowledged(), None, rules, router);
+        }
+        self.serve_queue(rules, router);
     }
 
     /// True if `from` was handed a copy, as far as the home can know.
@@ -226,9 +261,13 @@ impl Directory {
             return Err(Breach::Unexpected { kind });
         }
         if last {
-            self.take(Event::AllAcknowledged, None, rules, router);
+            self.take(self.all_acknowledged(), None, rules, router);
         }
         Ok(())
+    }
+
+    fn all_acknowledged(&self) -> Event {
+        self.current.map_or(Event::AcknowledgedInVain, |_| Event::AllAcknowledged)
     }
 
     fn acknowledged(
@@ -244,7 +283,7 @@ impl Directory {
         }
         self.readers.remove(from);
         let last = self.pending.is_empty();
-        let event = if last { Event::AllAcknowledged } else { Event::Acknowledged };
+        let event = if last { self.all_acknowledged() } else { Event::Acknowledged };
         if self.take(event, None, rules, router) { Ok(()) } else { unexpected }
     }
 
@@ -320,7 +359,12 @@ impl Directory {
                 self.grant(to, MessageKind::DataExclusive, rules, router)
             }
             (Step::SendUpgrade, Some(to)) => self.grant(to, MessageKind::Upgraded, rules, router),
-            (Step::SendGone, Some(to)) => router.send(to.from, MessageKind::Gone, self.version),
+            (Step::SendGone, Some(to)) => match self.lost_with() {
+                None => router.send(to.from, MessageKind::Gone, self.version),
+                Some(lost) => {
+                    router.send_about(to.from, MessageKind::Lost, self.version, lost);
+                }
+            },
             (Step::Begin, _) => self.current = request,
             (Step::Queue, _) => self.queue.extend(request),
             (Step::Hold, _) => self.early.extend(request),

@@ -51,8 +51,10 @@ pub enum MessageKind {
     Upgraded,
     /// From the home, with data: others wrote.
     Update,
-    /// From the home: the region is no more.
+    /// From the home: the region was deleted.
     Gone,
+    /// From the home: the region is lost with the party.
+    Lost,
     /// With data: a copy to read.
     DataShared,
     /// With data: the only copy.
@@ -61,7 +63,7 @@ pub enum MessageKind {
 
 impl MessageKind {
     /// All kinds, in the order of their codes.
-    pub const ALL: [MessageKind; 17] = [
+    pub const ALL: [MessageKind; 18] = [
         MessageKind::Read,
         MessageKind::Write,
         MessageKind::Upgrade,
@@ -77,6 +79,7 @@ impl MessageKind {
         MessageKind::Upgraded,
         MessageKind::Update,
         MessageKind::Gone,
+        MessageKind::Lost,
         MessageKind::DataShared,
         MessageKind::DataExclusive,
     ];
@@ -111,14 +114,19 @@ impl MessageKind {
         self <= MessageKind::HandExclusive
     }
 
-    /// True if it names a party.
+    /// True if it is a demand on the only copy.
     pub fn is_fetch(self) -> bool {
         matches!(self, MessageKind::FetchShared | MessageKind::FetchExclusive)
     }
 
+    /// True if it names a party.
+    pub fn names_party(self) -> bool {
+        self.is_fetch() || self == MessageKind::Lost
+    }
+
     /// True if only the home sends it.
     pub fn is_from_home(self) -> bool {
-        (MessageKind::Invalidate..=MessageKind::Gone).contains(&self)
+        (MessageKind::Invalidate..=MessageKind::Lost).contains(&self)
     }
 }
 
@@ -129,6 +137,7 @@ pub struct Message {
     pub kind: MessageKind,
     /// The version of the copy that it is about, or that comes with it.
     pub version: Version,
-    /// Of the home's fetches: where the copy is to go. Else the home.
+    /// Of the home's fetches: where the copy is to go. Of a loss: the rank that is lost. Else the
+    /// home.
     pub party: Rank,
 }

@@ -100,6 +100,24 @@ impl Region {
         Ok(())
     }
 
+    /// A rank is lost, of which nothing comes any more, in a job that goes on. The region is lost
+    /// with its home, and with the owner of its only copy: calls that wait are refused, and
+    /// accesses that have begun are the last. Else it goes on without that rank.
+    pub fn lose(&mut self, rank: Rank, actions: &mut impl Actions) {
+        let mut router = Router::new(self.me, self.home, actions);
+        if let Some(directory) = &mut self.directory {
+            directory.lose(rank, &self.rules, &mut router);
+        } else if rank == self.home {
+            let version = self.replica.version().unwrap_or_default();
+            let message = Message { kind: MessageKind::Lost, version, party: rank };
+            let told = self.replica.receive(message, &self.rules, &mut router);
+            debug_assert_eq!(told, Ok(()), "{self:?}");
+        }
+        // What a node tells itself, it may.
+        let told = self.deliver_local(&mut router);
+        debug_assert_eq!(told, Ok(()), "{self:?}");
+    }
+
     /// Checks what must hold between two messages, as far as this node sees it: of others it knows
     /// only at their home.
     ///

@@ -18,6 +18,8 @@ pub struct Replica {
     /// The home's latest demand, if it has to wait. The home makes one at a time, but one on a copy
     /// that is gone may come late.
     deferred: Option<Message>,
+    /// The rank with which the region is lost.
+    lost_with: Option<Rank>,
 }
 
 /// Cause for which a rule is followed.
@@ -36,7 +38,14 @@ impl Default for Replica {
 impl Replica {
     /// No copy, and none of the messages before `version` matter.
     pub(super) fn since(version: Version) -> Self {
-        Replica { state: State::Invalid, version, readers: 0, waiting: None, deferred: None }
+        Replica {
+            state: State::Invalid,
+            version,
+            readers: 0,
+            waiting: None,
+            deferred: None,
+            lost_with: None,
+        }
     }
 
     /// Its state.
@@ -62,6 +71,11 @@ impl Replica {
     /// The home's demand that waits for the copy to be free, or to come.
     pub fn deferred(&self) -> Option<Message> {
         self.deferred
+    }
+
+    /// The rank with which the region is lost, as far as this node knows.
+    pub fn lost_with(&self) -> Option<Rank> {
+        self.lost_with
     }
 
     /// True if there is nothing that would be missed if the node forgot the region.
@@ -176,6 +190,7 @@ impl Replica {
             MessageKind::DataExclusive => (Event::DataExclusive, true),
             MessageKind::Upgraded => (Event::Upgraded, true),
             MessageKind::Gone => (Event::Gone, false),
+            MessageKind::Lost => (Event::Lost, false),
             MessageKind::Update => (Event::Update, false),
             MessageKind::Invalidate => (Event::Invalidate, false),
             MessageKind::FetchShared => (Event::FetchShared, false),
@@ -184,6 +199,9 @@ impl Replica {
         };
         if is_answer && version.is_before(self.version) {
             return unexpected;
+        }
+        if kind == MessageKind::Lost {
+            self.lost_with = Some(message.party);
         }
         if !self.is_late(&message) && !self.take(event, Cause::Message(message), rules, router) {
             return unexpected;
@@ -201,7 +219,7 @@ impl Replica {
     fn is_late(&self, message: &Message) -> bool {
         match message.kind {
             MessageKind::Update => !self.version.is_before(message.version),
-            MessageKind::Gone => false,
+            MessageKind::Gone | MessageKind::Lost => false,
             _ => self.holds() && message.version.is_before(self.version),
         }
     }
@@ -215,6 +233,7 @@ impl Replica {
         let event = match demand.kind {
             MessageKind::Invalidate => Event::Invalidate,
             MessageKind::FetchShared => Event::FetchShared,
+            MessageKind::Lost => Event::Lost,
             _ => Event::FetchExclusive,
         };
         if !self.is_late(&demand) {

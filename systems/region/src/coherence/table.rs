@@ -50,7 +50,7 @@ listed! {
         ExclusiveReading,
         /// The only copy, while it is written here.
         Writing,
-        /// The region is gone.
+        /// The region is gone, or lost.
         Deleted,
     }
 }
@@ -92,6 +92,8 @@ listed! {
         Update,
         /// The region is no more.
         Gone,
+        /// The region is lost.
+        Lost,
     }
 }
 
@@ -237,6 +239,14 @@ fn message(state: S, event: E) -> Option<Rule<S, A>> {
         (S::AwaitingShared | S::AwaitingExclusive, E::Gone) => (S::Deleted, &[A::Retry]),
         (S::AwaitingDeletion, E::Gone) => (S::Deleted, &[A::Grant]),
 
+        // The region is lost; accesses that have begun end first.
+        (
+            S::AwaitingShared | S::AwaitingExclusive | S::AwaitingUpgrade | S::AwaitingDeletion,
+            E::Lost,
+        ) => (S::Deleted, &[A::Retry]),
+        (S::Invalid | S::Shared | S::Exclusive | S::Deleted, E::Lost) => (S::Deleted, &[]),
+        (S::Reading | S::ExclusiveReading | S::Writing, E::Lost) => (state, &[A::Defer]),
+
         // The home's demands on a copy that others may have.
         (S::Shared, E::Invalidate) => (S::Invalid, &[A::Acknowledge]),
         (S::AwaitingUpgrade, E::Invalidate) => (S::AwaitingExclusive, &[A::Acknowledge]),
@@ -282,7 +292,7 @@ listed! {
         Invalidating,
         /// A node asked for a copy, and the owner is to pass it on.
         Fetching,
-        /// The region is gone.
+        /// The region is gone, or lost.
         Deleted,
     }
 }
@@ -317,6 +327,12 @@ listed! {
         Early,
         /// The writes of the new owner shall come back by themselves.
         Recall,
+        /// The owner is lost.
+        OwnerLost,
+        /// The node whose request is served is lost, and not the owner.
+        RequesterLost,
+        /// The last reader says that its copy is gone, and nobody needs that any more.
+        AcknowledgedInVain,
     }
 }
 
@@ -337,7 +353,7 @@ pub enum DirectoryStep {
     SendExclusive,
     /// Tells the requester that its copy is the only one.
     SendUpgrade,
-    /// Tells the requester that the region is gone.
+    /// Tells the requester that the region is gone, or lost.
     SendGone,
     /// Serves this request until it is served; others wait.
     Begin,
@@ -398,6 +414,12 @@ pub fn directory(state: H, event: D) -> Option<Rule<H, B>> {
         (H::Owned, D::Recall) => (H::Fetching, &[B::FetchShared]),
 
         (H::Deleted, D::Read | D::Write | D::Delete) => (H::Deleted, &[B::SendGone]),
+
+        // Losses, where a job goes on after them.
+        (H::Owned, D::OwnerLost) => (H::Deleted, &[]),
+        (H::Fetching, D::OwnerLost) => (H::Deleted, &[B::SendGone, B::Finish]),
+        (H::Invalidating | H::Fetching, D::RequesterLost) => (state, &[B::Finish]),
+        (H::Invalidating, D::AcknowledgedInVain) => (H::Clean, &[B::Reclaim]),
         _ => return None,
     };
     Some(Rule { next, steps })

@@ -3,7 +3,7 @@
 use super::*;
 
 fn header(kind: MessageKind) -> Header {
-    let party = if kind.is_fetch() { Rank(5) } else { Rank(2) };
+    let party = if kind.names_party() { Rank(5) } else { Rank(2) };
     let region = RegionId { home: Rank(2), index: 0x0102_0304 };
     let offset = if kind.carries_data() { 1 << 40 } else { 0 };
     Header {

@@ -2,7 +2,7 @@
 
 use super::outbox::Post;
 use super::slot::{self, Slot};
-use super::{Error, Regions, Result};
+use super::{Regions, Result};
 use crate::RegionId;
 use crate::coherence::Call;
 use weft_endpoint::Block;
@@ -47,10 +47,11 @@ impl Regions {
             post.send()?;
             return Ok(taken);
         }
+        let refused = granted.map(|_| here.refusal(id));
         drop(here);
         post.send()?;
-        match granted {
-            Some(_) => Err(Error::Deleted(id)),
+        match refused {
+            Some(error) => Err(error),
             None => self.miss(id, slot, call, take),
         }
     }
@@ -65,12 +66,13 @@ impl Regions {
         mut take: impl FnMut(&mut Slot) -> R,
     ) -> Result<R> {
         let _miss = self.node.packets.trace().span_of(|| slot::miss(call, id));
-        let taken = self.node.wait(&|| slot.enter().awaited(id, call), |_| {
+        self.node.wait(&|| slot.enter().awaited(id, call), |_| {
             let mut here = slot.enter();
-            let granted = here.outcome()?;
-            Some(granted.then(|| take(&mut here)))
-        })?;
-        taken.ok_or(Error::Deleted(id))
+            match here.outcome()? {
+                true => Some(Ok(take(&mut here))),
+                false => Some(Err(here.refusal(id))),
+            }
+        })?
     }
 
     /// The bytes of a region, for a writer that was let in.

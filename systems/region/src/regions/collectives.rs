@@ -123,7 +123,10 @@ impl Node {
             let all = Members::all(self.packets.size(), self.packets.rank());
             awaited(Protocol::REGIONS, TEAM, &all, (number, call.signature()))
         };
-        let result = self.wait(&what, |node| node.resume(number, &mut combine).transpose());
+        // Who is lost takes part in none.
+        let lost = || Some(Err(self.packets.losses().check().err()?.into()));
+        let result =
+            self.wait(&what, |node| node.resume(number, &mut combine).transpose().or_else(lost));
         self.collectives.enter().is_busy = false;
         bytes.copy_from_slice(&result??.0);
         self.packets.copied(2 * bytes.len());

@@ -21,6 +21,15 @@ pub enum Error {
     /// A region that somebody ended.
     #[error("{0} was deleted")]
     Deleted(RegionId),
+    /// A region that is lost, in a job that goes on after losses: with its home, or with a rank
+    /// that had the only copy.
+    #[error("{region} was lost with rank {rank}")]
+    Lost {
+        /// Region.
+        region: RegionId,
+        /// Rank that is lost.
+        rank: Rank,
+    },
     /// A region whose bytes are no whole number of elements.
     #[error("{region} has {bytes} bytes, which are no slice of elements of {element} bytes")]
     Shape {
@@ -71,6 +80,17 @@ pub enum Error {
     /// The packet layer failed.
     #[error(transparent)]
     Packets(#[from] weft_endpoint::Error),
+}
+
+impl Error {
+    /// The rank that is lost, if that is why a call failed.
+    pub fn lost_rank(&self) -> Option<Rank> {
+        match self {
+            Error::Lost { rank, .. } => Some(*rank),
+            Error::Packets(weft_endpoint::Error::RankLost(loss)) => Some(loss.rank),
+            _ => None,
+        }
+    }
 }
 
 /// A result with the [`enum@Error`] of this layer.

@@ -205,12 +205,22 @@ impl Outbox {
     /// Sends what there are packets for. Never blocks.
     #[inline]
     pub(super) fn flush(&self) -> weft_endpoint::Result<()> {
-        self.frames.flush(|frame| frame.send(self))
+        self.frames.flush(|frame| self.send(frame))
     }
 
     /// Does what [`Self::flush`] does, for who waits for something else.
     pub(super) fn pay(&self) -> weft_endpoint::Result<bool> {
-        self.frames.pay(|frame| frame.send(self))
+        self.frames.pay(|frame| self.send(frame))
+    }
+
+    /// Sends a frame; false if there was no packet for it, or for the rest. Where the job goes on,
+    /// nobody needs what is for the lost.
+    #[inline]
+    fn send(&self, frame: &mut QueuedFrame) -> weft_endpoint::Result<bool> {
+        match frame.send(self) {
+            Err(weft_endpoint::Error::RankLost(_)) if self.packets.losses().goes_on() => Ok(true),
+            sent => sent,
+        }
     }
 }
 
@@ -257,7 +267,7 @@ impl<'a> Post<'a> {
     /// blocks.
     #[inline]
     pub(super) fn send(self) -> weft_endpoint::Result<()> {
-        self.frames.send(|frame| frame.send(self.outbox))
+        self.frames.send(|frame| self.outbox.send(frame))
     }
 }
 

@@ -116,6 +116,14 @@ impl Slot {
         self.here.outcome.take()
     }
 
+    /// Reason why a call is refused.
+    pub(super) fn refusal(&self, region: RegionId) -> Error {
+        match self.machine.replica().lost_with() {
+            Some(rank) => Error::Lost { region, rank },
+            None => Error::Deleted(region),
+        }
+    }
+
     /// The bytes, for a reader that was let in.
     #[inline]
     pub(super) fn lend(&mut self) -> Memory {
@@ -206,6 +214,17 @@ impl Slot {
         let mut actions = MachineActions { id, post, here: Some(&mut self.here), received };
         let told = self.machine.receive(from, message, &mut actions);
         told.map_err(|what| Error::Breach { from, region: id, what })
+    }
+
+    /// A rank is lost, and nothing comes from there any more.
+    pub(super) fn lose(&mut self, id: RegionId, rank: Rank, post: &mut Post<'_>) {
+        self.here.partial.retain(|(from, _), _| *from != rank);
+        self.here.destinations.remove(&rank);
+        let here = Some(&mut self.here);
+        self.machine.lose(rank, &mut MachineActions { id, post, here, received: None });
+        if self.machine.replica().lost_with().is_some() {
+            self.here.landing = None;
+        }
     }
 
     /// Checks what must hold of the region between two messages.

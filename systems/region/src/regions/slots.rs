@@ -4,6 +4,7 @@ use super::slot::Slot;
 use crate::RegionId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use weft_endpoint::Rank;
 use weft_endpoint::biased::Biased;
 
 /// Regions of a page. Homes count theirs from 0, so that few pages have places that stay empty.
@@ -39,9 +40,16 @@ impl Slots {
         }
     }
 
-    /// All of them.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Biased<Slot>>> {
-        self.0.values().flat_map(|page| page.iter().flatten())
+    /// All of them, with their names.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (RegionId, &Arc<Biased<Slot>>)> {
+        self.0.iter().flat_map(|(&number, page)| {
+            let name = move |place| RegionId {
+                home: Rank((number >> 32) as u16),
+                index: (number as u32 as usize * PAGE + place) as u32,
+            };
+            let slots = page.iter().enumerate();
+            slots.filter_map(move |(place, slot)| Some((name(place), slot.as_ref()?)))
+        })
     }
 }
 

@@ -105,3 +105,25 @@ fn nodes_may_forget_a_region() {
         assert!(states(&options) > 2_000);
     }
 }
+
+/// Jobs that go on after losses: any node may be lost at any time, the home too.
+#[test]
+fn a_node_is_lost() {
+    let calls = vec![Call::StartRead, Call::StartWrite, Call::PrefetchWrite, Call::Flush];
+    for policy in policies().filter(|policy| !policy.three_party) {
+        for mortal in [vec![0], vec![1]] {
+            for calls in [all_calls(), calls.clone()] {
+                let options =
+                    Options { policy, calls, mortal: mortal.clone(), ..Options::new(3, 1 + MORE) };
+                assert!(states(&options) > 1_000);
+            }
+            let options = Options { policy, mortal, idle_home: true, ..Options::new(3, 2 + MORE) };
+            assert!(states(&options) > 1_000);
+        }
+        let mortal = vec![1, 2];
+        let calls = vec![Call::StartRead, Call::StartWrite, Call::Flush];
+        let options =
+            Options { policy, calls, mortal, forgetful: true, ..Options::new(3, 1 + MORE) };
+        assert!(states(&options) > 1_000);
+    }
+}

@@ -9,6 +9,7 @@ mod copies;
 mod diagram;
 mod exploration;
 mod hostile;
+mod losses;
 mod misuse;
 mod planted;
 mod random;

@@ -28,15 +28,31 @@ fn worlds() -> Vec<Options> {
         Options { calls: all.clone(), nesting: 2, ..Options::new(2, 2) },
         Options { policy: home, ..Options::new(3, 1) },
         Options::new(3, 1),
+        Options { policy: home, mortal: vec![0], ..Options::new(3, 1) },
+        Options { policy: home, mortal: vec![1], ..Options::new(3, 1) },
+        Options { policy: home, calls: all.clone(), mortal: vec![0], ..Options::new(2, 2) },
         Options { policy: update, ..Options::new(2, 2) },
         Options { policy: migratory, calls: all.clone(), ..Options::new(2, 2) },
         Options { calls: flush.clone(), idle_home: true, ..Options::new(3, 2) },
         Options { calls: all.clone(), nesting: 2, ..Options::new(2, 3) },
         Options { policy: migratory, calls: flush.clone(), idle_home: true, ..Options::new(3, 2) },
         Options { policy: update, calls: flush.clone(), ..Options::new(2, 3) },
+        Options {
+            policy: Policy { hint: Hint::Update, ..home },
+            mortal: vec![1],
+            idle_home: true,
+            ..Options::new(3, 2)
+        },
         Options { calls: all.clone(), idle_home: true, ..Options::new(3, 2) },
         Options { calls: flush, idle_home: true, ..Options::new(3, 3) },
         Options { policy: update, calls: all.clone(), idle_home: true, ..Options::new(3, 2) },
+        Options {
+            policy: home,
+            mortal: vec![1],
+            forgetful: true,
+            idle_home: true,
+            ..Options::new(3, 3)
+        },
         Options { calls: all, idle_home: true, forgetful: true, ..Options::new(3, 3) },
     ]
 }

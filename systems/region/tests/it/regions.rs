@@ -22,7 +22,7 @@ fn policy(random: &mut Random) -> Policy {
 }
 
 /// The number that a region holds in all of its places.
-fn number(words: &[u64]) -> u64 {
+pub fn number(words: &[u64]) -> u64 {
     assert!(words.iter().all(|word| *word == words[0]), "half of a write is seen");
     words[0]
 }

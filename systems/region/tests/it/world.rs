@@ -6,8 +6,9 @@ use std::fmt;
 use weft_endpoint::Rank;
 use weft_model::explore::{Model, digest};
 use weft_model::memory::Memory;
+use weft_region::coherence::table::ReplicaState;
 use weft_region::coherence::{
-    Actions, Call, Message, MessageKind, Planted, Policy, Region, Version,
+    Actions, Call, Hint, Message, MessageKind, Planted, Policy, Region, Version,
 };
 use weft_region::invariants::{self, Holding};
 
@@ -31,6 +32,8 @@ pub struct Options {
     pub multicast: Multicast,
     /// Nodes forget regions of which they have no copy.
     pub forgetful: bool,
+    /// Nodes that may be lost, at any time.
+    pub mortal: Vec<u16>,
     /// A mistake in the rules of all nodes.
     pub planted: Option<Planted>,
 }
@@ -61,6 +64,7 @@ impl Options {
             nesting: 1,
             multicast: Multicast::InOrder,
             forgetful: false,
+            mortal: Vec::new(),
             planted: None,
         }
     }
@@ -80,6 +84,13 @@ pub enum Step {
         node: usize,
         region: usize,
     },
+    /// The node is lost. What it has sent may still arrive.
+    Crash(usize),
+    /// The node hears that the other is lost: nothing comes from there any more.
+    Hear {
+        node: usize,
+        lost: usize,
+    },
 }
 
 /// From, to, and 0 or by which multicast.
@@ -92,6 +103,8 @@ impl fmt::Display for Step {
                 write!(f, "{node} calls {call:?} of region {region}")
             }
             Step::Forget { node, region } => write!(f, "{node} forgets region {region}"),
+            Step::Crash(node) => write!(f, "{node} is lost"),
+            Step::Hear { node, lost } => write!(f, "{node} hears that {lost} is lost"),
             Step::Arrive((from, to, multicast)) => {
                 write!(f, "a message of {from} arrives at {to}")?;
                 f.write_str(if multicast > 0 { ", multicast" } else { "" })
@@ -119,6 +132,17 @@ pub struct World {
     hosts: Vec<Host>,
     ways: BTreeMap<Way, VecDeque<Packet>>,
     judge: Memory,
+    lost: Losses,
+}
+
+/// Losses so far.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+struct Losses {
+    nodes: BTreeSet<usize>,
+    /// Pairs of a node and a loss that it has heard of.
+    heard: BTreeSet<(usize, usize)>,
+    /// Regions that may be lost with them: their bytes were there, or on the way there or back.
+    regions: BTreeSet<usize>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -169,19 +193,24 @@ impl World {
             hosts,
             ways: BTreeMap::new(),
             judge: Memory::new(options.homes.len()),
+            lost: Losses::default(),
         }
     }
 
     /// All that can happen next.
     pub fn possible(&self, options: &Options) -> Vec<Step> {
         let mut steps: Vec<Step> = self.ways.keys().map(|&way| Step::Arrive(way)).collect();
+        let mortal = options.mortal.iter().map(|node| usize::from(*node));
+        steps.extend(mortal.filter(|node| !self.is_lost(*node)).map(Step::Crash));
+        steps.extend(self.unheard().map(|(node, lost)| Step::Hear { node, lost }));
         for (node, host) in self.hosts.iter().enumerate() {
             let may = |region, call| Step::Call { node, region, call };
             let more = |call| host.left > 0 && options.calls.contains(&call);
             if host.left > 0 && options.forgetful {
                 let idle = |&region: &usize| {
                     let region = &self.regions[node][region];
-                    region.replica().is_idle() && region.directory().is_none()
+                    let has_home = !self.is_lost(region.home().index());
+                    region.replica().is_idle() && region.directory().is_none() && has_home
                 };
                 let regions = (0..options.homes.len()).filter(idle);
                 steps.extend(regions.map(|region| Step::Forget { node, region }));
@@ -215,6 +244,8 @@ impl World {
         match step {
             Step::Call { node, region, call } => self.call(options, node, region, call),
             Step::Arrive(way) => self.arrive(options, way),
+            Step::Crash(node) => self.crash(options, node),
+            Step::Hear { node, lost } => self.hear(options, node, lost),
             Step::Forget { node, region } => {
                 self.hosts[node].left -= 1;
                 let home = self.regions[node][region].home();
@@ -226,6 +257,51 @@ impl World {
                 }
                 self.regions[node][region] = fresh;
             }
+        }
+    }
+
+    fn is_lost(&self, node: usize) -> bool {
+        self.lost.nodes.contains(&node)
+    }
+
+    /// Nodes that have yet to hear of a loss, and of whose.
+    fn unheard(&self) -> impl Iterator<Item = (usize, usize)> {
+        let live = (0..self.hosts.len()).filter(|node| !self.is_lost(*node));
+        let of = move |node| self.lost.nodes.iter().map(move |lost| (node, *lost));
+        live.flat_map(of).filter(|pair| !self.lost.heard.contains(pair))
+    }
+
+    fn crash(&mut self, options: &Options, node: usize) {
+        let has =
+            (0..options.homes.len()).filter(|region| self.has_only_copy(options, node, *region));
+        let has: Vec<usize> = has.collect();
+        self.lost.regions.extend(has);
+        self.lost.nodes.insert(node);
+        self.hosts[node] = Host { left: 0, doing: Doing::Nothing };
+        self.judge.lose(node);
+        self.ways.retain(|(_, to, _), _| to.index() != node);
+    }
+
+    /// True if the only copy of a region is at a node, or may be on the way there or back.
+    fn has_only_copy(&self, options: &Options, node: usize, region: usize) -> bool {
+        use ReplicaState::*;
+        let here = &self.regions[node][region];
+        let asks = match here.replica().state() {
+            Exclusive | ExclusiveReading | Writing | AwaitingExclusive | AwaitingUpgrade => true,
+            AwaitingShared => options.policy.hint == Hint::Migratory,
+            _ => false,
+        };
+        let mut sent = self.ways.iter().filter(|((from, ..), _)| from.index() == node);
+        let gives = |packet: &Packet| packet.region == region && packet.data.is_some();
+        here.directory().is_some() || asks || sent.any(|(_, packets)| packets.iter().any(gives))
+    }
+
+    fn hear(&mut self, options: &Options, node: usize, lost: usize) {
+        self.lost.heard.insert((node, lost));
+        self.ways.retain(|(from, to, _), _| (from.index(), to.index()) != (lost, node));
+        for region in 0..options.homes.len() {
+            let (machine, mut actions) = self.actions(options, node, region, None);
+            machine.lose(Rank(lost as u16), &mut actions);
         }
     }
 
@@ -299,6 +375,7 @@ impl World {
             host: &mut self.hosts[node],
             ways: &mut self.ways,
             judge: &mut self.judge,
+            lost: &self.lost,
         };
         (&mut self.regions[node][region], actions)
     }
@@ -307,7 +384,9 @@ impl World {
     pub fn check(&self) {
         for region in 0..self.memory[0].len() {
             let here = |node: usize| &self.regions[node][region];
-            let nodes = 0..self.regions.len();
+            let nodes: Vec<usize> =
+                (0..self.regions.len()).filter(|node| !self.is_lost(*node)).collect();
+            let nodes = nodes.into_iter();
             let copies: Vec<Holding> = nodes
                 .clone()
                 .filter_map(|node| Holding::of(Rank(node as u16), here(node).replica()))
@@ -315,10 +394,16 @@ impl World {
             invariants::r1_single_writer(&copies);
             invariants::r2_one_version(&copies);
             nodes.clone().for_each(|node| invariants::r5_demands_are_met(here(node).replica()));
+            nodes.clone().for_each(|node| invariants::r7_lost_is_left(here(node).replica()));
             let checked = |node| here(node).check_invariants();
             nodes.clone().try_for_each(checked).unwrap_or_else(|broken| panic!("{broken}"));
-            let directory = nodes.filter_map(|node| here(node).directory()).next();
-            let directory = directory.expect("a home");
+            let directory = nodes.clone().filter_map(|node| here(node).directory()).next();
+            let is_lost = nodes.clone().any(|node| here(node).replica().lost_with().is_some());
+            assert!(
+                !is_lost || self.lost.regions.contains(&region),
+                "region {region} is lost without need"
+            );
+            let Some(directory) = directory else { continue };
             invariants::r3_home_knows(&copies, directory);
             invariants::r4_bounded(directory);
         }
@@ -326,7 +411,9 @@ impl World {
 
     /// True if nobody waits and nothing is under way.
     pub fn is_idle(&self) -> bool {
-        self.ways.is_empty() && self.hosts.iter().all(|host| host.doing == Doing::Nothing)
+        self.ways.is_empty()
+            && self.unheard().next().is_none()
+            && self.hosts.iter().all(|host| host.doing == Doing::Nothing)
     }
 
     /// Ranks that wait, if nothing can happen any more.
@@ -357,10 +444,14 @@ struct NodeActions<'a> {
     host: &'a mut Host,
     ways: &'a mut BTreeMap<Way, VecDeque<Packet>>,
     judge: &'a mut Memory,
+    lost: &'a Losses,
 }
 
 impl NodeActions<'_> {
     fn launch(&mut self, to: Rank, multicast: u32, message: Message) {
+        if self.lost.nodes.contains(&to.index()) {
+            return;
+        }
         let data = message.kind.carries_data().then_some(*self.bytes);
         let way = (Rank(self.node as u16), to, multicast);
         let packet = Packet { region: self.region, message, data };
@@ -421,7 +512,10 @@ impl Actions for NodeActions<'_> {
 
     fn refuse(&mut self, _: Call) {
         self.host.doing = Doing::Nothing;
-        self.judge.delete(self.node, self.region).unwrap();
+        // Of one that is lost nobody says that all have left it.
+        if !self.lost.regions.contains(&self.region) {
+            self.judge.delete(self.node, self.region).unwrap();
+        }
     }
 }
 
