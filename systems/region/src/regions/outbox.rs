@@ -205,21 +205,21 @@ impl Outbox {
     /// Sends what there are packets for. Never blocks.
     #[inline]
     pub(super) fn flush(&self) -> weft_endpoint::Result<()> {
-        self.frames.flush(|frame| self.send(frame))
+        self.frames.flush(|frame| frame.send(self))
     }
 
     /// Does what [`Self::flush`] does, for who waits for something else.
     pub(super) fn pay(&self) -> weft_endpoint::Result<bool> {
-        self.frames.pay(|frame| self.send(frame))
+        self.frames.pay(|frame| frame.send(self))
     }
 
-    /// Sends a frame; false if there was no packet for it, or for the rest. Where the job goes on,
-    /// nobody needs what is for the lost.
-    #[inline]
-    fn send(&self, frame: &mut QueuedFrame) -> weft_endpoint::Result<bool> {
-        match frame.send(self) {
-            Err(weft_endpoint::Error::RankLost(_)) if self.packets.losses().goes_on() => Ok(true),
-            sent => sent,
+    /// Outcome of a frame that cannot be sent: where the job goes on, nobody needs what is for the
+    /// lost.
+    #[cold]
+    fn refused(&self, error: weft_endpoint::Error) -> weft_endpoint::Result<bool> {
+        match error {
+            weft_endpoint::Error::RankLost(_) if self.packets.losses().goes_on() => Ok(true),
+            error => Err(error),
         }
     }
 }
@@ -267,7 +267,7 @@ impl<'a> Post<'a> {
     /// blocks.
     #[inline]
     pub(super) fn send(self) -> weft_endpoint::Result<()> {
-        self.frames.send(|frame| self.outbox.send(frame))
+        self.frames.send(|frame| frame.send(self.outbox))
     }
 }
 
@@ -283,12 +283,18 @@ impl QueuedFrame {
                 self.what = What::Message(header.landed(0));
             }
             let packet = match self.to {
-                To::One(to) => outbox.packets.try_packet_to(to)?,
-                To::Several(_) => outbox.packets.try_packet()?,
+                To::One(to) => outbox.packets.try_packet_to(to),
+                To::Several(_) => outbox.packets.try_packet(),
             };
-            let Some(packet) = packet else { return Ok(false) };
-            if !self.fill(packet)? {
-                return Ok(true);
+            let sent = match packet {
+                Ok(Some(packet)) => self.fill(packet),
+                Ok(None) => return Ok(false),
+                Err(error) => Err(error),
+            };
+            match sent {
+                Ok(true) => {}
+                Ok(false) => return Ok(true),
+                Err(error) => return outbox.refused(error),
             }
         }
     }
