@@ -70,7 +70,7 @@ help:
 	@echo 'make study   ten applications under six protocols on 64 simulated ranks, checked (chapter 8 of the thesis); writes docs/paper/applications.md'
 	@echo 'make study-ranks   the ten under four protocols on up to 1,024 simulated ranks; its part of that page'
 	@echo 'make study-hosts   the ten on two and four network namespaces over udp and xdp, as root; its part of that page'
-	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times, three of eight in each of 1,000 farms that go on, any process of a job 10,000 times, jobs on two hosts ended in seven ways, 1,024 ranks started and ended on 256 hosts, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links, histories of shared objects of a thousand random programs, ten million objects made and deleted, tuple spaces of a thousand whose ranks are killed, databases of Awari of up to 13 stones, published instances of the 15-puzzle'
+	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times, three of eight in each of 1,000 farms that go on and of 1,000 jobs that do a bit of everything, any process of a job 10,000 times, jobs on two hosts ended in seven ways, 1,024 ranks started and ended on 256 hosts, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links, histories of shared objects of a thousand random programs, ten million objects made and deleted, tuple spaces of a thousand whose ranks are killed, databases of Awari of up to 13 stones, published instances of the 15-puzzle'
 	@echo 'make miri    modules with unsafe code under Miri, which finds undefined behaviour; make tsan: tests with threads under the thread sanitizer (both take the nightly compiler, and soak runs them)'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
@@ -229,6 +229,8 @@ soak:
 	$(CARGO) build --locked --release --package weft-examples
 	WEFT_FARM_RUNS=1000 $(CARGO) test --locked --release --package weft-cli --test it \
 	    -- farm::three_of_eight_are_lost_whoever --nocapture
+	WEFT_SURVIVORS_RUNS=1000 $(CARGO) test --locked --release --package weft-cli --test it \
+	    -- --exact survivors::three_of_eight_are_lost_and_all_that_are_left_say_the_same --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
 	WEFT_LOSS_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it -- losses:: --nocapture
 	$(CARGO) test --locked --release --package weft-region --features soak

@@ -67,12 +67,6 @@ pub struct FarmOptions {
     work: u64,
 }
 
-impl Default for FarmOptions {
-    fn default() -> Self {
-        FarmOptions { tasks: 1000, work: 0 }
-    }
-}
-
 /// Tasks for a rank.
 #[derive(Serialize, Deserialize, Default)]
 struct Portion {

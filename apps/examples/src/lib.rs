@@ -1,4 +1,4 @@
-//! Seventeen short programs, one idea each: what `docs/guide` explains.
+//! Eighteen short programs, one idea each: what `docs/guide` explains.
 //!
 //! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that
 //! it runs as processes (`weft run -n 4 -- weft-example ping`) and in the simulator
@@ -27,6 +27,7 @@ mod ring;
 mod sort;
 mod sr;
 mod stream;
+mod survivors;
 
 pub use bank::bank;
 pub use census::census;
@@ -45,6 +46,7 @@ pub use ring::ring;
 pub use sort::sort;
 pub use sr::sr;
 pub use stream::stream;
+pub use survivors::{Failure, SurvivorsOptions, survivors};
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -67,14 +69,14 @@ pub struct Example {
 pub enum Program {
     /// A program with messages.
     Messages(Messages),
-    /// The program with options.
-    Farm(Farm),
+    /// A program that has options: [`ExampleOptions`].
+    WithOptions,
     /// A program on shared regions, which take all packets.
     Regions(Regions),
 }
 
 /// All of them, in the order of the guide.
-pub const ALL: [Example; 17] = [
+pub const ALL: [Example; 18] = [
     messages("ping", "two mailboxes and a round trip, timed", ping),
     messages("hello", "a port with a handler, and a broadcast", hello),
     messages("ring", "a token that handlers pass on", ring),
@@ -90,18 +92,13 @@ pub const ALL: [Example; 17] = [
     messages("linda", "a bag of tasks in a space of tuples", linda),
     messages("sr", "processes that serve operations, the shortest job first", sr),
     messages("census", "regions, calls, an ordered broadcast and packets together", census),
-    Example {
-        name: "farm",
-        about: "a task farm that goes on when ranks are lost",
-        run: Program::Farm(farm),
-    },
+    with_options("farm", "a task farm that goes on when ranks are lost"),
+    with_options("survivors", "a bit of everything, which goes on when ranks are lost"),
     regions("heat", "neighbours read each other's regions of memory", heat),
 ];
 
 /// A program with messages.
 pub type Messages = fn(Weft) -> weft::Result<()>;
-/// The farm.
-pub type Farm = fn(Weft, &FarmOptions) -> weft::Result<()>;
 /// A program on shared regions.
 pub type Regions = fn(&Packets) -> weft_region::Result<()>;
 
@@ -111,6 +108,10 @@ const fn messages(name: &'static str, about: &'static str, run: Messages) -> Exa
 
 const fn regions(name: &'static str, about: &'static str, run: Regions) -> Example {
     Example { name, about, run: Program::Regions(run) }
+}
+
+const fn with_options(name: &'static str, about: &'static str) -> Example {
+    Example { name, about, run: Program::WithOptions }
 }
 
 /// The program `name`.
@@ -123,18 +124,34 @@ pub fn list() -> String {
     ALL.iter().map(|Example { name, about, .. }| format!("  {name:<10} {about}\n")).collect()
 }
 
-/// The command line of an example with options.
-#[derive(Parser)]
+/// The command line of an example with options: its name, and these.
+#[derive(Parser, Clone)]
 #[command(name = "weft-example")]
-enum Line {
+pub enum ExampleOptions {
+    /// Those of the farm.
     Farm(FarmOptions),
+    /// Those of the survivors.
+    Survivors(SurvivorsOptions),
+}
+
+impl ExampleOptions {
+    /// Runs the example with these options.
+    ///
+    /// # Errors
+    /// A lost rank, in a job that does not go on.
+    pub fn run(&self, weft: Weft) -> Result<(), Failure> {
+        match self {
+            ExampleOptions::Farm(options) => Ok(farm(weft, options)?),
+            ExampleOptions::Survivors(options) => survivors(weft, options),
+        }
+    }
 }
 
 /// The program `weft-example`, which runs the example that its first word names.
 pub fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     match (words.next().as_deref().and_then(named), words.next()) {
-        (Some(Example { run: Program::Farm(run), .. }), _) => with_options(run),
+        (Some(Example { run: Program::WithOptions, .. }), _) => run_with_options(),
         (Some(Example { run: Program::Messages(run), .. }), None) => weft::run(run),
         (Some(Example { run: Program::Regions(run), .. }), None) => weft::run_packets(run),
         _ => weft::run(|weft| match weft.rank().0 {
@@ -147,11 +164,11 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn with_options(run: Farm) -> ExitCode {
-    match Line::try_parse() {
+fn run_with_options() -> ExitCode {
+    match ExampleOptions::try_parse() {
         // Nobody waits for others before it is ready for their loss.
-        Ok(Line::Farm(options)) => weft::run(|weft| run(weft, &options)),
+        Ok(options) => weft::run(|weft| options.run(weft)),
         // One rank answers, or says what is wrong.
-        Err(_) => run_messages(|_, _: &Line| weft::Result::Ok(())),
+        Err(_) => run_messages(|_, _: &ExampleOptions| weft::Result::Ok(())),
     }
 }

@@ -295,6 +295,11 @@ typedef void (*weft_service_callback)(weft_request *request, void *user);
 // it returns, unless it keeps it.
 typedef void (*weft_order_callback)(weft_message *message, uint64_t number, void *user);
 
+// Callback for the loss of a member of an order, in a job that goes on after losses: at all
+// members that live between the same two messages. It runs as weft_order_callback does, and never
+// beside it.
+typedef void (*weft_order_loss_callback)(uint32_t rank, void *user);
+
 // Function that combines count elements: makes of each of into what it and its equal of next give,
 // which comes after it in the order of members. It must be associative, and need not be
 // commutative. Both lie at multiples of 16 bytes, and are Weft's. It runs on whatever thread
@@ -793,6 +798,15 @@ weft_status weft_order_create(const weft_job *job,
                               void *user,
                               weft_order **order);
 
+// Does what weft_order_create() does, and calls lost for each member that is lost, if it is not
+// null, in a job that goes on after losses.
+weft_status weft_order_create_with_losses(const weft_job *job,
+                                          const char *name,
+                                          weft_order_callback callback,
+                                          weft_order_loss_callback lost,
+                                          void *user,
+                                          weft_order **order);
+
 // Does what weft_order_create() does, among count ranks. All ranks of the job call it, members or
 // not; those that are none cannot broadcast, and their callbacks are never called. What others
 // broadcast before this rank calls it waits. Members that overlap with another group's can
@@ -808,6 +822,15 @@ weft_status weft_order_create_in(const weft_job *job,
 // Ends this rank's part in an order and frees it; all members must be done with it. Waits for a
 // callback that another thread runs. Not to be called in a callback.
 weft_status weft_order_destroy(weft_order *order);
+
+// Members of an order, in ascending order; in a job that goes on after losses those that live, as
+// of the messages and losses that this rank's callbacks have had: all members see the same there.
+// count is how many they are, of which at most room come to ranks, the first ones; ranks may be
+// null if room is 0. Never blocks.
+weft_status weft_order_members(const weft_order *order,
+                               uint32_t *ranks,
+                               size_t room,
+                               size_t *count);
 
 // Broadcasts a message in count pieces to all members, this rank included, and gives its number if
 // number is not null. Returns when it is sent. Blocks, while callbacks run, as long as too many of

@@ -4,12 +4,12 @@
 use crate::callback::Callback;
 use crate::handle::{Handle, HandleKind, free, given};
 use crate::job::{Job, state};
-use crate::memory::{RankList, Text, User, Vector};
+use crate::memory::{RankList, RankRoom, Text, User, Vector};
 use crate::message::{Content, Message};
 use crate::packet::ranks_of;
 use crate::status::{Failure, Status, call};
 use std::mem::MaybeUninit;
-use weft::OrderedMessage;
+use weft::OrderEvent;
 
 /// An order: messages that all its members get in one order. Any thread may use it, several at
 /// once.
@@ -32,7 +32,13 @@ impl HandleKind for Joined {
 /// it returns, unless it keeps it.
 pub type OrderCallback = Option<extern "C" fn(message: &mut Message, number: u64, user: User)>;
 
-type Called = extern "C" fn(&mut Message, u64, User);
+/// Callback for the loss of a member of an order, in a job that goes on after losses: at all
+/// members that live between the same two messages. It runs as weft_order_callback does, and never
+/// beside it.
+pub type OrderLossCallback = Option<extern "C" fn(rank: u32, user: User)>;
+
+/// Functions for messages and for losses.
+type Called = (extern "C" fn(&mut Message, u64, User), OrderLossCallback);
 
 fn joined(order: Option<&Order>) -> Result<&Joined, Failure> {
     given(order, "order")?.0.get()
@@ -40,22 +46,26 @@ fn joined(order: Option<&Order>) -> Result<&Joined, Failure> {
 
 fn create(
     job: Option<&Job>,
-    callback: OrderCallback,
+    (callback, lost): (OrderCallback, OrderLossCallback),
     user: User,
     out: Option<&mut MaybeUninit<*mut Order>>,
-    make: impl FnOnce(
-        &weft::Weft,
-        Box<dyn FnMut(OrderedMessage) + Send>,
-    ) -> Result<weft::Order, Failure>,
+    make: impl FnOnce(&weft::Weft, Box<dyn FnMut(OrderEvent) + Send>) -> Result<weft::Order, Failure>,
 ) -> Result<(), Failure> {
     let out = given(out, "the pointer for the result")?;
     let job = state(job)?;
-    let callback = Callback::new(job, callback, user)?;
+    let callback = Callback::new(job, callback.map(|callback| (callback, lost)), user)?;
     let called = callback.clone();
-    let handler = move |message: OrderedMessage| {
-        let number = message.number();
-        let mut message = Message::lent(Content::Ordered(message));
-        called.run(|function, user| function(&mut message, number, user));
+    let handler = move |event: OrderEvent| match event {
+        OrderEvent::Message(message) => {
+            let number = message.number();
+            let mut message = Message::lent(Content::Ordered(message));
+            called.run(|(function, _), user| function(&mut message, number, user));
+        }
+        OrderEvent::Loss(rank) => called.run(|(_, lost), user| {
+            if let Some(function) = lost {
+                function(rank.0.into(), user);
+            }
+        }),
     };
     let order = make(job.messages()?, Box::new(handler))?;
     out.write(Box::into_raw(Box::new(Order(Handle::new(Joined { order, callback })))));
@@ -76,7 +86,28 @@ pub extern "C" fn weft_order_create(
 ) -> Status {
     call(|| {
         let name = name.get("the name")?;
-        create(job, callback, user, order, |weft, handler| Ok(weft.order(name, handler)?))
+        create(job, (callback, None), user, order, |weft, handler| {
+            Ok(weft.orders().order_with_losses(name, handler)?)
+        })
+    })
+}
+
+/// Does what weft_order_create() does, and calls lost for each member that is lost, if it is not
+/// null, in a job that goes on after losses.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_order_create_with_losses(
+    job: Option<&Job>,
+    name: Text<'_>,
+    callback: OrderCallback,
+    lost: OrderLossCallback,
+    user: User,
+    order: Option<&mut MaybeUninit<*mut Order>>,
+) -> Status {
+    call(|| {
+        let name = name.get("the name")?;
+        create(job, (callback, lost), user, order, |weft, handler| {
+            Ok(weft.orders().order_with_losses(name, handler)?)
+        })
     })
 }
 
@@ -96,7 +127,8 @@ pub extern "C" fn weft_order_create_in(
 ) -> Status {
     call(|| {
         let (name, members) = (name.get("the name")?, ranks_of(&ranks, count)?);
-        create(job, callback, user, order, |weft, handler| {
+        create(job, (callback, None), user, order, |weft, mut handler| {
+            let handler = move |message| handler(OrderEvent::Message(message));
             Ok(weft.orders().order_in(name, &members, handler)?)
         })
     })
@@ -108,6 +140,28 @@ pub extern "C" fn weft_order_create_in(
 pub extern "C" fn weft_order_destroy(order: Option<Box<Order>>) -> Status {
     call(|| {
         free(order, |order| &mut order.0)?.callback.end();
+        Ok(())
+    })
+}
+
+/// Members of an order, in ascending order; in a job that goes on after losses those that live, as
+/// of the messages and losses that this rank's callbacks have had: all members see the same there.
+/// count is how many they are, of which at most room come to ranks, the first ones; ranks may be
+/// null if room is 0. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_order_members(
+    order: Option<&Order>,
+    mut ranks: RankRoom<'_>,
+    room: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> Status {
+    call(|| {
+        let members = &joined(order)?.order;
+        let out = given(count, "the pointer for the number of ranks")?;
+        ranks.check(room, "the pointer to the ranks")?;
+        let members = members.members();
+        ranks.fill(members.iter().take(room).map(|rank| u32::from(rank.0)));
+        out.write(members.len());
         Ok(())
     })
 }

@@ -9,11 +9,81 @@ enum { RANKS = 4, LOST = 2 };
 
 static uint32_t me;
 
+// Broadcasts that this rank had, and the rank whose loss it was told of, after how many.
+static uint32_t had, gone = RANKS, gone_after;
+
 static void
 answer(weft_request *request, void *user)
 {
     (void)user;
     OK(weft_request_reply(request, "yes", 3));
+}
+
+// Regions of a rank that lives and of the one that is lost, which all have read.
+static weft_region *kept, *doomed;
+
+static weft_regions *
+read_regions(const weft_job *job)
+{
+    const weft_region_name of_0 = { 0, 0 }, of_lost = { LOST, 0 };
+    weft_regions *regions;
+    weft_region_name name;
+    const void *bytes;
+
+    OK(weft_regions_open(job, &regions));
+    OK(weft_region_create(regions, sizeof me, WEFT_HINT_INVALIDATE, &name));
+    OK(weft_regions_barrier(regions));
+    OK(weft_region_map(regions, of_0, &kept));
+    OK(weft_region_map(regions, of_lost, &doomed));
+    OK(weft_region_start_read(kept, &bytes));
+    OK(weft_region_end_read(kept));
+    OK(weft_region_start_read(doomed, &bytes));
+    OK(weft_region_end_read(doomed));
+    OK(weft_regions_barrier(regions));
+    return regions;
+}
+
+// Each rank that lives adds 1 to what is left.
+static void
+regions_go_on(weft_regions *regions, const weft_team *rest)
+{
+    const void *bytes;
+    void *room;
+
+    FAILS(weft_region_start_read(doomed, &bytes), WEFT_RANK_LOST,
+          "region 0 of rank 2 was lost with rank 2");
+    HOLDS(weft_error_rank() == LOST);
+    FAILS(weft_region_start_write(doomed, &room), WEFT_RANK_LOST, "was lost with rank 2");
+    OK(weft_region_unmap(doomed));
+    OK(weft_region_start_write(kept, &room));
+    *(uint32_t *)room += 1;
+    OK(weft_region_end_write(kept));
+    OK(weft_team_barrier(rest));
+    OK(weft_region_start_read(kept, &bytes));
+    HOLDS(*(const uint32_t *)bytes == RANKS - 1);
+    OK(weft_region_end_read(kept));
+    OK(weft_region_unmap(kept));
+    FAILS(weft_regions_barrier(regions), WEFT_RANK_LOST, "rank 2 was killed");
+    // Of all ranks: who still needs it says so by other means.
+    OK(weft_team_barrier(rest));
+    FAILS(weft_regions_close(regions), WEFT_RANK_LOST, "rank 2 was killed");
+}
+
+static void
+ordered(weft_message *message, uint64_t number, void *user)
+{
+    (void)message;
+    (void)user;
+    HOLDS(number >= had);
+    had++;
+}
+
+static void
+is_lost(uint32_t rank, void *user)
+{
+    HOLDS(user == &gone && gone == RANKS);
+    gone = rank;
+    gone_after = had;
 }
 
 static void
@@ -76,6 +146,27 @@ is_told(const weft_job *job, const weft_team *all, const weft_client *client)
     FAILS(weft_barrier(job), WEFT_RANK_LOST, "rank 2 was killed by signal 9 (SIGKILL)");
 }
 
+// The order goes on, and tells all that live of the loss between the same two messages.
+static void
+order_goes_on(const weft_job *job, const weft_order *order, const weft_team *rest)
+{
+    weft_iov piece = { "again", 5 };
+    uint32_t members[RANKS] = { 9, 9, 9, 9 }, after[RANKS - 1];
+    size_t count = 9;
+
+    while (gone == RANKS)
+        OK(weft_poll(job, NULL));
+    HOLDS(gone == LOST);
+    OK(weft_order_members(order, members, RANKS, &count));
+    HOLDS(count == RANKS - 1 && members[0] == 0 && members[1] == 1 && members[2] == 3);
+    HOLDS(members[3] == 9);
+    OK(weft_all_gather(rest, &gone_after, 1, WEFT_U32, after));
+    HOLDS(after[0] == gone_after && after[1] == gone_after && after[2] == gone_after);
+    OK(weft_order_broadcast_and_wait(order, &piece, 1, NULL));
+    OK(weft_team_barrier(rest));
+    HOLDS(had >= gone_after + 1);
+}
+
 // The ranks that live go on as a team.
 static void
 goes_on(weft_team *rest, const weft_client *client)
@@ -121,7 +212,7 @@ agrees(const weft_team *all)
 
 // A mistake that this rank finds by itself takes no part in anything.
 static void
-mistakes(const weft_job *job, const weft_team *all)
+mistakes(const weft_job *job, const weft_team *all, const weft_order *order)
 {
     weft_team *team;
     uint32_t flags, lost[1];
@@ -133,6 +224,11 @@ mistakes(const weft_job *job, const weft_team *all)
     FAILS(weft_losses(job, NULL, 0, NULL), WEFT_INVALID, "the pointer for the result is null");
     FAILS(weft_losses(job, NULL, SIZE_MAX, &count), WEFT_INVALID,
           "the pointer to the losses is null");
+    FAILS(weft_order_members(NULL, lost, 1, &count), WEFT_INVALID, "order is null");
+    FAILS(weft_order_members(order, NULL, 1, &count), WEFT_INVALID,
+          "the pointer to the ranks is null");
+    FAILS(weft_order_members(order, lost, 1, NULL), WEFT_INVALID,
+          "the pointer for the number of ranks is null");
     FAILS(weft_team_lost(NULL, lost, 1, &count), WEFT_INVALID, "team is null");
     FAILS(weft_team_lost(all, NULL, 1, &count), WEFT_INVALID, "the pointer to the ranks is null");
     FAILS(weft_team_lost(all, lost, 1, NULL), WEFT_INVALID,
@@ -181,23 +277,32 @@ main(void)
     weft_team *all, *rest;
     weft_service *service;
     weft_client *client;
+    weft_order *order;
+    weft_regions *regions;
+    weft_iov piece = { "once", 4 };
 
     OK(weft_join(&job));
     OK(weft_rank(job, &me));
     OK(weft_team_all(job, &all));
     OK(weft_service_create(job, "service", answer, NULL, &service));
     OK(weft_client_create(job, "service", &client));
+    OK(weft_order_create_with_losses(job, "order", ordered, is_lost, &gone, &order));
     before_the_loss(job, all);
+    regions = read_regions(job);
+    OK(weft_order_broadcast(order, &piece, 1, NULL));
     if (me == LOST)
         raise(SIGKILL);
     is_told(job, all, client);
     agrees(all);
-    mistakes(job, all);
+    mistakes(job, all, order);
     OK(weft_team_shrink(all, &rest));
     goes_on(rest, client);
+    order_goes_on(job, order, rest);
+    regions_go_on(regions, rest);
     do_not_do_the_same(all, rest);
     OK(weft_team_barrier(rest));
     printf("rank %u went on\n", me);
+    OK(weft_order_destroy(order));
     OK(weft_client_free(client));
     OK(weft_service_destroy(service));
     OK(weft_team_free(rest));

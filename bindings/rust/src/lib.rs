@@ -48,7 +48,7 @@ pub use weft_macros::{main, service};
 pub use weft_messaging::collective;
 pub use weft_messaging::rpc::{Call, Client, Request, Rpc, Service};
 pub use weft_messaging::{
-    Completion, HeaderStack, Mailbox, Message, Order, OrderMailbox, OrderStatistics,
+    Completion, HeaderStack, Mailbox, Message, Order, OrderEvent, OrderMailbox, OrderStatistics,
     OrderedMessage, Orders, Parts, Port, Selection, sync,
 };
 

@@ -7,6 +7,7 @@ mod ends;
 mod farm;
 mod kills;
 mod orca;
+mod survivors;
 mod why;
 
 use std::path::{Path, PathBuf};

@@ -1,7 +1,9 @@
 //! Jobs of `weft run` on hosts that are network namespaces.
 
 pub mod farm;
+pub mod mortal;
 pub mod mpi;
+pub mod survivors;
 pub mod traces;
 
 use std::fs::File;

@@ -27,6 +27,7 @@ mod ranks;
 mod report;
 mod resources;
 mod sim;
+mod survivors;
 mod top;
 mod trace;
 #[path = "../../../report/tests/it/visit.rs"]

@@ -2,8 +2,9 @@
 //!
 //! An example asserts its own result, so that a run in which all ranks return is a right one.
 
+use clap::Parser;
 use std::time::Duration;
-use weft_examples::{ALL, Example, FarmOptions, Program};
+use weft_examples::{ALL, Example, ExampleOptions, Program};
 use weft_simulator::{Faults, MachineModel, Options, Outcome, Preset, Report, Simulation};
 
 fn run(example: Example, ranks: u16, preset: Preset, faults: Faults, seed: u64) -> Report<()> {
@@ -12,7 +13,10 @@ fn run(example: Example, ranks: u16, preset: Preset, faults: Faults, seed: u64) 
     let simulation = Simulation::new(options).unwrap();
     match example.run {
         Program::Messages(run) => simulation.run(run),
-        Program::Farm(run) => simulation.run(move |weft| run(weft, &FarmOptions::default())),
+        Program::WithOptions => {
+            let options = ExampleOptions::try_parse_from(["weft-example", example.name]).unwrap();
+            simulation.run(move |weft| options.run(weft))
+        }
         Program::Regions(run) => simulation.run_packets(move |packets| run(&packets)),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use weft::{Packets, Rank};
 use weft_app_common::RegionRank;
-use weft_examples::{Example, FarmOptions, Program};
+use weft_examples::{Example, ExampleOptions, Program};
 use weft_simulator::Simulation;
 use weft_simulator::scenarios::patterns::{self, Times};
 use weft_simulator::scenarios::{Mix, Storm};
@@ -30,7 +30,9 @@ pub enum Workload {
     Barnes(weft_apps::barnes::Options),
     Water(weft_apps::water::Options),
     Application(weft_bench::application::Options),
-    Example(Example, FarmOptions),
+    Example(weft_examples::Messages),
+    ExampleOnRegions(weft_examples::Regions),
+    ExampleWithOptions(ExampleOptions),
     Storm(StormArguments),
     Pattern(Pattern, PatternArguments),
 }
@@ -89,11 +91,19 @@ pub struct ExampleArguments {
 
 impl ExampleArguments {
     fn workload(self) -> Result<Workload> {
-        if !matches!(self.name.run, Program::Farm(_)) && !self.options.is_empty() {
-            bail!("{} has no options (weft sim weft-example --help)", self.name.name);
+        let Example { name, run, .. } = self.name;
+        match run {
+            Program::WithOptions => {
+                let name = ["weft-example", name].map(String::from).into_iter();
+                let options = ExampleOptions::try_parse_from(name.chain(self.options))?;
+                Ok(Workload::ExampleWithOptions(options))
+            }
+            _ if !self.options.is_empty() => {
+                bail!("{name} has no options (weft sim weft-example --help)")
+            }
+            Program::Messages(run) => Ok(Workload::Example(run)),
+            Program::Regions(run) => Ok(Workload::ExampleOnRegions(run)),
         }
-        let words = std::iter::once(self.name.name.into()).chain(self.options);
-        Ok(Workload::Example(self.name, FarmOptions::try_parse_from(words)?))
     }
 }
 
@@ -221,7 +231,15 @@ impl Workload {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_bench::application::rank(&weft, &options)))
             }
-            Workload::Example(example, options) => run_example(simulation, example.run, options),
+            Workload::Example(run) => Run::of(simulation.run(*run)),
+            Workload::ExampleOnRegions(run) => {
+                let run = *run;
+                Run::of(simulation.run_packets(move |packets| run(&packets)))
+            }
+            Workload::ExampleWithOptions(options) => {
+                let options = options.clone();
+                Run::of(simulation.run(move |weft| options.run(weft)))
+            }
             Workload::Storm(storm) => run_storm(simulation, storm, seed),
             Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments),
         }
@@ -251,17 +269,6 @@ fn rank(options: weft_bench::application::Options) -> Result<weft_bench::applica
             "weft-application runs on the ranks that weft sim starts: say -n before its name, and \
              neither --bare nor --list"
         ),
-    }
-}
-
-fn run_example(simulation: Simulation, program: Program, options: &FarmOptions) -> Run {
-    match program {
-        Program::Farm(run) => {
-            let options = options.clone();
-            Run::of(simulation.run(move |weft| run(weft, &options)))
-        }
-        Program::Messages(run) => Run::of(simulation.run(run)),
-        Program::Regions(run) => Run::of(simulation.run_packets(move |packets| run(&packets))),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::ends::Traces;
 use super::*;
-use crate::common::farm::{Farm, GOES_ON};
+use crate::common::farm::judge;
+use crate::common::mortal::{Ended, GOES_ON, Mortal};
 use crate::common::traces::Draw;
 use std::time::Instant;
 
@@ -11,28 +12,37 @@ const TASKS: u64 = 2_000;
 /// Doublings until it has to be.
 const DOUBLINGS: u32 = 6;
 
-/// Loses ranks in the middle of a farm of which four are on each host; false if it was done before.
-fn lose(cluster: &Cluster, link: &str, what: &str, tasks: u64, lose: &impl Fn(&mut Farm)) -> bool {
+/// Loses ranks of an example of which four are on each host.
+pub(super) fn lose(
+    cluster: &Cluster,
+    link: &str,
+    what: &str,
+    example: &str,
+    lose: &impl Fn(&mut Mortal),
+) -> Ended {
     let traces = Traces::before(cluster, link);
     let words = format!("{GOES_ON} --link {link} --hosts a:4,b:4");
-    let farm = format!("weft-example farm --work 50 --tasks {tasks}");
-    let command = traces.command(common::command(cluster, &words, &farm));
-    let mut farm = Farm::start(command, traces.folder());
+    let example = format!("weft-example {example}");
+    let command = traces.command(common::command(cluster, &words, &example));
+    let mut job = Mortal::start(command, traces.folder());
     let processes = traces.processes();
-    lose(&mut farm);
-    let is_named = farm.finish(8).judge(tasks, what);
+    lose(&mut job);
+    let ended = job.finish(8);
     traces.wait(&processes, Instant::now(), what);
     traces.check(what);
-    is_named
+    ended
 }
 
 /// Has a farm survive that over each link: one that was done before is tried again, twice as long.
-fn survives(lost: &str, loss: impl Fn(&mut Farm)) {
+fn survives(lost: &str, loss: impl Fn(&mut Mortal)) {
     let Some(two) = cluster(2) else { return };
     for link in ["udp", "xdp"] {
         let what = format!("{lost} over {link}");
         let mut longer = (0..=DOUBLINGS).map(|doublings| TASKS << doublings);
-        let is_named = longer.any(|tasks| lose(&two, link, &what, tasks, &loss));
+        let is_named = longer.any(|tasks| {
+            let farm = format!("farm --work 50 --tasks {tasks}");
+            judge(&lose(&two, link, &what, &farm, &loss), tasks, &what)
+        });
         assert!(is_named, "{what}: nobody says that all of them were lost");
     }
 }

@@ -65,4 +65,10 @@ impl Draw {
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (mixed ^ mixed >> 31) % bound
     }
+
+    /// So many ranks of a job, in any order.
+    pub fn some(&mut self, count: usize, ranks: u16) -> Vec<u16> {
+        let mut all: Vec<u16> = (0..ranks).collect();
+        (0..count).map(|_| all.remove(self.below(all.len() as u64) as usize)).collect()
+    }
 }

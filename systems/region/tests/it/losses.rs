@@ -177,7 +177,7 @@ impl<'a> Survivor<'a> {
     }
 
     fn look(&mut self, place: usize) -> std::result::Result<u64, Rank> {
-        let seen = self.region(place).and_then(|region| Ok(number(&*region.read()?)));
+        let seen = self.region(place).and_then(|region| Ok(number(&region.read()?)));
         match seen {
             Ok(seen) => Ok(seen),
             Err(error) => Err(self.expect_lost(&error)),
