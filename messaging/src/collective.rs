@@ -36,7 +36,7 @@ mod values;
 mod varied;
 
 pub use pending::Pending;
-pub use persistent::{Persistent, Prepare, Started};
+pub use persistent::{Persistent, PersistentVaried, Prepare, Started};
 pub use records::Records;
 pub use reduction::{And, Max, Min, Or, Product, Reduction, Sum, Xor};
 pub use shrink::Agreed;

@@ -9,11 +9,14 @@ use bytemuck::Pod;
 use std::sync::Arc;
 use weft_collective::{Operation, OperationCall};
 
-/// Values that a member brings, and room for its result, unless that is in the same place.
-type Buffers<T> = (Vec<T>, Option<Vec<T>>);
+/// Values that a member brings, and its result.
+type Buffers<T, R> = (Vec<T>, R);
 
 /// Beginning of an operation on buffers, which its end gives back.
-type Begin<T> = Box<dyn Fn(Buffers<T>) -> Result<Pending<Buffers<T>>> + Send>;
+type Begin<T, R> = Box<dyn Fn(Buffers<T, R>) -> Result<Pending<Buffers<T, R>>> + Send>;
+
+/// Room for the result of an operation, unless that is in the place of what was brought.
+type Flat<T> = Option<Vec<T>>;
 
 /// An operation of a team that is prepared once, with its buffers, and started any number of times.
 /// [`Team::prepare`] makes it.
@@ -24,26 +27,30 @@ type Begin<T> = Box<dyn Fn(Buffers<T>) -> Result<Pending<Buffers<T>>> + Send>;
 /// is allocated each time, as is the operation itself.
 ///
 /// After a start or a wait that failed it has no values; its team is of no use either.
-pub struct Persistent<T> {
-    begin: Begin<T>,
-    buffers: Buffers<T>,
+pub struct Persistent<T, R = Option<Vec<T>>> {
+    begin: Begin<T, R>,
+    buffers: Buffers<T, R>,
     /// One that was started and not waited for.
-    pending: Option<Pending<Buffers<T>>>,
+    pending: Option<Pending<Buffers<T, R>>>,
 }
+
+/// A [`Persistent`] with lengths that members choose when they prepare it. Each start allocates
+/// what it brings of others.
+pub type PersistentVaried<T> = Persistent<T, Vec<Vec<T>>>;
 
 /// A start of a [`Persistent`], whose buffers are the operation's until it is over. Dropping it
 /// only gives up on this result: whoever uses the buffers next waits for it.
 #[must_use = "nobody waits for what was started"]
-pub struct Started<'a, T> {
-    persistent: &'a mut Persistent<T>,
+pub struct Started<'a, T, R = Option<Vec<T>>> {
+    persistent: &'a mut Persistent<T, R>,
 }
 
 /// Operations of a team to be prepared: each method makes one, and begins nothing.
 ///
 /// # Errors
-/// All: [`Error::NoSuchMember`] for a root; [`Error::Uneven`].
+/// All: [`Error::NoSuchMember`] for a root; [`Error::Uneven`]; [`Error::Parts`] where lengths vary.
 pub struct Prepare<'a> {
-    team: &'a Team,
+    pub(super) team: &'a Team,
 }
 
 impl Team {
@@ -169,22 +176,30 @@ impl Prepare<'_> {
         self.team.shared.check(call)?;
         let (shared, combine) = (Arc::clone(&self.team.shared), Arc::new(combine));
         let begin = move |buffers| begin(&shared, call, buffers, &combine);
-        let buffers = (mine, result.map(|length| vec![T::zeroed(); length]));
-        Ok(Persistent { begin: Box::new(begin), buffers, pending: None })
+        let result = result.map(|length| vec![T::zeroed(); length]);
+        Ok(Persistent::new(mine, result, begin))
     }
 }
 
 fn begin<T: Pod + Send>(
     shared: &Shared,
     call: OperationCall,
-    (mine, result): Buffers<T>,
+    (mine, result): Buffers<T, Flat<T>>,
     combine: &Arc<impl Combine<T> + Sync>,
-) -> Result<Pending<Buffers<T>>> {
+) -> Result<Pending<Buffers<T, Flat<T>>>> {
     let room = Room { mine, result, parts: Vec::new() };
     shared.begin(call, room, Arc::clone(combine), |mine, result, _| (mine, result))
 }
 
-impl<T> Persistent<T> {
+impl<T, R: Default> Persistent<T, R> {
+    pub(super) fn new(
+        mine: Vec<T>,
+        result: R,
+        begin: impl Fn(Buffers<T, R>) -> Result<Pending<Buffers<T, R>>> + Send + 'static,
+    ) -> Self {
+        Persistent { begin: Box::new(begin), buffers: (mine, result), pending: None }
+    }
+
     /// Values that this member brings when it is started next, to be changed. The result takes
     /// their place in a broadcast, a reduction and a scan. Blocks only if the start before was not
     /// waited for.
@@ -200,7 +215,7 @@ impl<T> Persistent<T> {
     ///
     /// # Errors
     /// See [`Team`].
-    pub fn start(&mut self) -> Result<Started<'_, T>> {
+    pub fn start(&mut self) -> Result<Started<'_, T, R>> {
         self.wait()?;
         let buffers = std::mem::take(&mut self.buffers);
         self.pending = Some((self.begin)(buffers)?);
@@ -216,7 +231,7 @@ impl<T> Persistent<T> {
     }
 }
 
-impl<'a, T> Started<'a, T> {
+impl<T, R> Started<'_, T, R> {
     /// True if it is over, so that [`Self::wait`] does not block. Never blocks and does not poll
     /// the network.
     ///
@@ -229,7 +244,9 @@ impl<'a, T> Started<'a, T> {
         self.persistent.pending = None;
         Ok(true)
     }
+}
 
+impl<'a, T> Started<'a, T> {
     /// Waits for the result, which lies in the operation's buffer until the next start; handlers
     /// run meanwhile.
     ///
@@ -242,5 +259,20 @@ impl<'a, T> Started<'a, T> {
         self.persistent.wait()?;
         let (mine, result) = &mut self.persistent.buffers;
         Ok(result.as_mut().unwrap_or(mine))
+    }
+}
+
+impl<'a, T> Started<'a, T, Vec<Vec<T>>> {
+    /// Waits for the result, which is there until the next start: what each member has brought, or
+    /// the one part of a scatter; nothing where a gather has no result. Handlers run meanwhile.
+    ///
+    /// # Errors
+    /// Those of [`Pending::wait`].
+    ///
+    /// # Panics
+    /// Those of [`Pending::wait`].
+    pub fn wait(self) -> Result<&'a mut [Vec<T>]> {
+        self.persistent.wait()?;
+        Ok(&mut self.persistent.buffers.1)
     }
 }

@@ -2,11 +2,13 @@
 //! know the others' numbers before: every part says itself how long it is.
 
 use super::pending::Pending;
-use super::team::{Team, nothing};
+use super::persistent::{Persistent, PersistentVaried, Prepare};
+use super::team::{Shared, Team, nothing};
 use super::values::{Each, Room, values_in};
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::ops::Range;
+use std::sync::Arc;
 use weft_collective::{Operation, OperationCall};
 
 impl Team {
@@ -33,7 +35,7 @@ impl Team {
     ) -> Result<Pending<Option<Vec<Vec<T>>>>> {
         let (me, is_root) = (self.rank(), root == self.rank());
         let parts = vec![0..values.len(); self.size()];
-        begin(self, (Operation::GatherVaried, root), values, parts, move |mine, blocks| {
+        begin(&self.shared, (Operation::GatherVaried, root), values, parts, move |mine, blocks| {
             is_root.then(|| all_of(me, mine, blocks))
         })
     }
@@ -74,7 +76,7 @@ impl Team {
             false => vec![0..0; self.size()],
         };
         let own = parts[me].clone();
-        begin(self, (Operation::ScatterVaried, root), values, parts, move |mine, blocks| {
+        begin(&self.shared, (Operation::ScatterVaried, root), values, parts, move |mine, blocks| {
             if is_root { mine[own].to_vec() } else { values_in(&blocks[root]) }
         })
     }
@@ -97,7 +99,7 @@ impl Team {
         values: Vec<T>,
     ) -> Result<Pending<Vec<Vec<T>>>> {
         let (me, parts) = (self.rank(), vec![0..values.len(); self.size()]);
-        begin(self, (Operation::AllGatherVaried, 0), values, parts, move |mine, blocks| {
+        begin(&self.shared, (Operation::AllGatherVaried, 0), values, parts, move |mine, blocks| {
             all_of(me, mine, blocks)
         })
     }
@@ -125,15 +127,102 @@ impl Team {
     ) -> Result<Pending<Vec<Vec<T>>>> {
         let (me, parts) = (self.rank(), parts_of(self.size(), values.len(), lengths)?);
         let own = parts[me].clone();
-        begin(self, (Operation::AllToAllVaried, 0), values, parts, move |mine, blocks| {
+        begin(&self.shared, (Operation::AllToAllVaried, 0), values, parts, move |mine, blocks| {
             all_of(me, mine[own].to_vec(), blocks)
         })
     }
 }
 
+impl Prepare<'_> {
+    /// Prepares a [`Team::gather_varied`], whose result is empty but at the root.
+    ///
+    /// # Errors
+    /// See [`Prepare`].
+    pub fn gather_varied<T: Pod + Send>(
+        &self,
+        root: usize,
+        values: Vec<T>,
+    ) -> Result<PersistentVaried<T>> {
+        let (me, is_root) = (self.team.rank(), root == self.team.rank());
+        let parts = vec![0..values.len(); self.team.size()];
+        self.varied((Operation::GatherVaried, root), values, parts, move |mine: &[T], blocks| {
+            if is_root { all_of(me, mine.to_vec(), blocks) } else { Vec::new() }
+        })
+    }
+
+    /// Prepares a [`Team::scatter_varied`] of values and lengths as
+    /// [`Team::begin_scatter_varied`] has them. Its result is one part.
+    ///
+    /// # Errors
+    /// See [`Prepare`].
+    pub fn scatter_varied<T: Pod + Send>(
+        &self,
+        root: usize,
+        values: Vec<T>,
+        lengths: &[usize],
+    ) -> Result<PersistentVaried<T>> {
+        let (me, is_root) = (self.team.rank(), root == self.team.rank());
+        let parts = match is_root {
+            true => parts_of(self.team.size(), values.len(), lengths)?,
+            false => vec![0..0; self.team.size()],
+        };
+        let own = parts[me].clone();
+        self.varied((Operation::ScatterVaried, root), values, parts, move |mine: &[T], blocks| {
+            vec![if is_root { mine[own.clone()].to_vec() } else { values_in(&blocks[root]) }]
+        })
+    }
+
+    /// Prepares a [`Team::all_gather_varied`].
+    ///
+    /// # Errors
+    /// See [`Prepare`].
+    pub fn all_gather_varied<T: Pod + Send>(&self, values: Vec<T>) -> Result<PersistentVaried<T>> {
+        let (me, parts) = (self.team.rank(), vec![0..values.len(); self.team.size()]);
+        self.varied((Operation::AllGatherVaried, 0), values, parts, move |mine: &[T], blocks| {
+            all_of(me, mine.to_vec(), blocks)
+        })
+    }
+
+    /// Prepares a [`Team::all_to_all_varied`] of values and lengths as
+    /// [`Team::begin_all_to_all_varied`] has them.
+    ///
+    /// # Errors
+    /// See [`Prepare`].
+    pub fn all_to_all_varied<T: Pod + Send>(
+        &self,
+        values: Vec<T>,
+        lengths: &[usize],
+    ) -> Result<PersistentVaried<T>> {
+        let me = self.team.rank();
+        let parts = parts_of(self.team.size(), values.len(), lengths)?;
+        let own = parts[me].clone();
+        self.varied((Operation::AllToAllVaried, 0), values, parts, move |mine: &[T], blocks| {
+            all_of(me, mine[own.clone()].to_vec(), blocks)
+        })
+    }
+
+    fn varied<T: Pod + Send>(
+        &self,
+        (operation, root): (Operation, usize),
+        values: Vec<T>,
+        parts: Vec<Range<usize>>,
+        finish: impl Fn(&[T], Vec<Vec<u8>>) -> Vec<Vec<T>> + Clone + Send + 'static,
+    ) -> Result<PersistentVaried<T>> {
+        let shared = Arc::clone(&self.team.shared);
+        shared.check(OperationCall { operation, root, count: 0, size: size_of::<T>() })?;
+        Ok(Persistent::new(values, Vec::new(), move |(mine, _)| {
+            let finish = finish.clone();
+            begin(&shared, (operation, root), mine, parts.clone(), move |mine, blocks| {
+                let result = finish(&mine, blocks);
+                (mine, result)
+            })
+        }))
+    }
+}
+
 /// Begins an operation on `values`, of which each member gets those of one of the `parts`.
 fn begin<T: Pod + Send, O: Send + 'static>(
-    team: &Team,
+    shared: &Shared,
     (operation, root): (Operation, usize),
     values: Vec<T>,
     parts: Vec<Range<usize>>,
@@ -144,7 +233,7 @@ fn begin<T: Pod + Send, O: Send + 'static>(
     let parts = parts.into_iter().map(bytes).collect();
     let call = OperationCall { operation, root, count: 0, size };
     let room = Room { mine: values, result: Some(Vec::new()), parts };
-    team.shared.begin(call, room, Each(nothing), |mine, _, blocks| finish(mine, blocks))
+    shared.begin(call, room, Each(nothing), |mine, _, blocks| finish(mine, blocks))
 }
 
 /// Values of all members: of this one `mine`, of the others their blocks.

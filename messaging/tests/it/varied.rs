@@ -327,3 +327,42 @@ fn every_operation_of_equal_lengths_can_be_prepared() {
         assert_eq!(refused, Some(Error::Uneven { values: 4, parts: 3 }));
     });
 }
+
+#[test]
+fn every_operation_of_varied_lengths_can_be_prepared() {
+    run(Job::new(3), |team, engine| {
+        let (me, prepare) = (team.rank(), team.prepare());
+        // Member n brings n values for all, or for each.
+        let mine = |times: usize| vec![me as u32; me * times];
+        let (root_has, lengths) = match me {
+            1 => (vec![7, 8, 8], vec![1, 0, 2]),
+            _ => (vec![], vec![]),
+        };
+        let of_all = |add: u32| vec![vec![], vec![1 + add], vec![2 + add; 2]];
+        let mut gather = prepare.gather_varied(1, mine(1)).unwrap();
+        let mut scatter = prepare.scatter_varied(1, root_has, &lengths).unwrap();
+        let mut all_gather = prepare.all_gather_varied(mine(1)).unwrap();
+        let mut all_to_all = prepare.all_to_all_varied(mine(3), &[me; 3]).unwrap();
+        for round in 0..3 {
+            for operation in [&mut gather, &mut all_gather, &mut all_to_all] {
+                operation.values().unwrap().fill(me as u32 + round);
+            }
+            let gathered = gather.start().unwrap().wait().unwrap().to_vec();
+            assert_eq!(gathered, if me == 1 { of_all(round) } else { vec![] });
+            let part = scatter.start().unwrap().wait().unwrap().to_vec();
+            assert_eq!(part, [[vec![7], vec![], vec![8, 8]][me].clone()]);
+            assert_eq!(all_gather.start().unwrap().wait().unwrap(), of_all(round));
+            let mut started = all_to_all.start().unwrap();
+            while !started.is_over().unwrap() {
+                engine.progress().unwrap();
+            }
+            assert_eq!(started.wait().unwrap(), of_all(round));
+        }
+        let refused = prepare.gather_varied(3, vec![1_u8]).err();
+        assert_eq!(refused, Some(Error::NoSuchMember { root: 3, members: 3 }));
+        let refused = prepare.all_to_all_varied(vec![1_u8; 4], &[1, 2, 3]).err();
+        assert_eq!(refused, Some(Error::Parts { values: 4, parts: 3, members: 3, total: 6 }));
+        let refused = prepare.scatter_varied(me, vec![1_u8; 4], &[2, 2]).err();
+        assert_eq!(refused, Some(Error::Parts { values: 4, parts: 2, members: 3, total: 4 }));
+    });
+}
