@@ -22,6 +22,7 @@
 //! | [`signature`] | what members have to agree about |
 //! | [`format`](mod@format) | packets as bytes |
 //! | [`agreement`] | what the survivors of a team agree about, one value at each rank |
+//! | [`shrinking`] | the team that they are then |
 //! | [`arena`] | barriers, short reductions and short broadcasts in shared memory, without packets |
 //!
 //! **Transports** ([`Transport`]): `weft-messaging` sends each packet as a message of its own;
@@ -70,6 +71,7 @@ pub mod inbox;
 mod members;
 pub mod run;
 pub mod schedule;
+pub mod shrinking;
 pub mod signature;
 pub mod teams;
 

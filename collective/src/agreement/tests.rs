@@ -6,11 +6,20 @@ mod storm;
 mod world;
 
 use super::planted::Planted;
+use crate::shrinking;
 use weft_model::explore::{Explored, explore};
 use world::Options;
 
 /// Three members, of whom all may crash.
-const THREE: Options = Options { members: 3, agreements: 2, losses: 3, late: true, planted: None };
+const THREE: Options = Options {
+    members: 3,
+    agreements: 2,
+    losses: 3,
+    late: true,
+    shrinks: false,
+    planted: None,
+    planted_in_shrinking: None,
+};
 const FOUR: Options = Options { members: 4, losses: 2, late: false, ..THREE };
 
 fn explored(options: &Options) -> Explored {
@@ -33,6 +42,30 @@ fn four_members_agree_in_all_states() {
         explored(&Options { losses: 3, ..FOUR });
         explored(&Options { agreements: 3, ..FOUR });
         explored(&Options { members: 5, agreements: 1, ..FOUR });
+    }
+}
+
+/// Teams whose members shrink them while members are lost.
+const SHRINKING: Options = Options { shrinks: true, losses: 2, ..THREE };
+
+#[test]
+fn members_that_shrink_a_team_get_one_in_all_states() {
+    assert!(explored(&SHRINKING).states > 1_000);
+    assert!(explored(&Options { members: 4, late: false, ..SHRINKING }).states > 10_000);
+    if cfg!(feature = "soak") {
+        explored(&Options { members: 4, ..SHRINKING });
+        explored(&Options { members: 5, late: false, ..SHRINKING });
+    }
+}
+
+#[test]
+fn mistakes_of_those_that_shrink_are_found() {
+    for planted in [shrinking::Planted::NameAtOnce, shrinking::Planted::StopAtTwo] {
+        let options = Options { planted_in_shrinking: Some(planted), ..SHRINKING };
+        let found = explore(&options, 3_000_000).err();
+        let found = found.unwrap_or_else(|| panic!("{planted:?} is not found"));
+        println!("{planted:?}\n{found}");
+        assert!(found.to_string().contains("S2 its first member"), "{planted:?}: {found}");
     }
 }
 

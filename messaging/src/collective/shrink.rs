@@ -6,6 +6,7 @@ use super::reduction::And;
 use super::team::{Team, opened};
 use crate::{Error, Result};
 use weft_collective::Members;
+use weft_collective::shrinking::{Shrinking, Shrunk};
 use weft_endpoint::Rank;
 
 /// Values that all members of a team have agreed about that live.
@@ -54,21 +55,17 @@ impl Team {
             return whole.ok_or(Error::Abandoned);
         }
         let (splitting, me) = (operations.split()?, self.member(self.rank()));
-        let mut known: Option<Vec<Rank>> = None;
+        let members = (0..self.size()).map(|number| self.member(number)).collect();
+        let mut shrinking = Shrinking::new(members, me, splitting.name.count);
         loop {
-            let live = members_without(self, known.as_deref().unwrap_or_default());
-            // All that live bring ones, but for the first of them, which names the new team.
-            let name = match (&known, live.first()) {
-                (Some(_), Some(first)) if *first == me => splitting.name.count,
-                _ => u32::MAX,
-            };
-            let decision = operations.agree(self.shared.id, EntryKind::Shrink, name)?;
-            if known.as_ref() == Some(&decision.lost) {
-                let members = Members::subset(&live, me, None).ok_or(Error::Abandoned)?;
-                let id = TeamId { leader: live[0], count: decision.flags as u32 | TeamId::SPLIT };
+            let flags = shrinking.flags();
+            let decision = operations.agree(self.shared.id, EntryKind::Shrink, flags)?;
+            let shrunk = shrinking.decided(decision.flags as u32, decision.lost);
+            if let Some(Shrunk { members: left, name }) = shrunk {
+                let members = Members::subset(&left, me, None).ok_or(Error::Abandoned)?;
+                let id = TeamId { leader: left[0], count: name | TeamId::SPLIT };
                 return Ok(opened(operations, operations.open_part(id, members)?));
             }
-            known = Some(decision.lost);
         }
     }
 
@@ -93,9 +90,4 @@ pub(crate) fn meet_to_leave(team: &Team) -> Result<()> {
 
 fn goes_on(team: &Team) -> bool {
     team.shared.operations.engine().packets().losses().goes_on()
-}
-
-fn members_without(team: &Team, lost: &[Rank]) -> Vec<Rank> {
-    let all = (0..team.size()).map(|number| team.member(number));
-    all.filter(|rank| !lost.contains(rank)).collect()
 }

@@ -1,6 +1,6 @@
 //! The invariants of agreements, judged from outside.
 
-use super::world::{Member, World, flags_of};
+use super::world::{Member, World, name_of};
 use crate::agreement::Decision;
 use weft_endpoint::Rank;
 
@@ -16,6 +16,17 @@ pub fn check(world: &World) {
         decided.into_iter().for_each(|decision| a2_validity(world, decision));
     }
     a4_bounded(world);
+    s1_s2_one_team(world);
+}
+
+/// S1, S2: all that live get one team, all of them are in it, and its first member has named it.
+pub fn s1_s2_one_team(world: &World) {
+    let mut teams = world.live().filter_map(|(_, member)| member.shrunk.as_ref());
+    let Some(first) = teams.next() else { return };
+    assert!(teams.all(|team| team == first), "S1 one team: another than {first:?}\n{world:?}");
+    let is_in = |(rank, _): (Rank, _)| first.members.contains(&rank);
+    assert!(world.live().all(is_in), "S1 one team: one that lives is not in {first:?}");
+    assert_eq!(first.name, name_of(first.members[0]), "S2 its first member has named {first:?}");
 }
 
 /// A1: no two ranks that live decide a number differently.
@@ -30,16 +41,17 @@ pub fn a1_agreement(world: &World, number: usize) {
 pub fn a2_validity(world: &World, decision: &Decision) {
     let number = decision.number as usize;
     let flags = |ranks: &mut dyn Iterator<Item = Rank>| {
-        ranks.fold(u64::MAX, |all, rank| all & flags_of(rank, number, world.members.len()))
+        let brought = |rank: Rank| world.members[rank.index()].brought[number];
+        ranks.fold(u64::MAX, |all, rank| all & brought(rank))
     };
     let has_begun = |member: &Member| member.begun.len() > number;
     let everyone = (0..).map(Rank).zip(&world.members);
     let mut begun = everyone.filter(|(_, member)| has_begun(member)).map(|(rank, _)| rank);
+    assert!(world.live().all(|(_, member)| has_begun(member)), "A2 validity: before all begin");
     let most = flags(&mut world.live().map(|(rank, _)| rank));
     let least = flags(&mut begun);
     assert_eq!(decision.flags & !most, 0, "A2 validity: one that lives is not in {decision:?}");
     assert_eq!(least & !decision.flags, 0, "A2 validity: nobody brought {decision:?}");
-    assert!(world.live().all(|(_, member)| has_begun(member)), "A2 validity: before all begin");
     let lost = &decision.lost;
     assert!(!lost.iter().any(|&rank| world.is_live(rank)), "A2 validity: one of {lost:?} lives");
     let known = world.live().flat_map(|(_, member)| &member.begun[number]);
@@ -50,7 +62,10 @@ pub fn a2_validity(world: &World, decision: &Decision) {
 pub fn a3_termination(world: &World, agreements: usize) {
     for (rank, member) in world.live() {
         let decided = member.decisions.len();
-        assert_eq!(decided, agreements, "A3 termination: rank {rank} waits\n{world:?}");
+        match member.shrinking {
+            Some(_) => assert!(member.shrunk.is_some(), "S3 termination: rank {rank} waits"),
+            None => assert_eq!(decided, agreements, "A3 termination: rank {rank} waits\n{world:?}"),
+        }
         assert!(member.machine.awaited().is_empty(), "A3 termination: rank {rank} waits");
     }
 }

@@ -74,7 +74,8 @@ impl Storm {
         }
         judge::a1_agreement(&self.world, before);
         judge::a2_validity(&self.world, &self.world.members[at.index()].decisions[before]);
-        if after < self.options.agreements {
+        let is_shrunk = self.world.members[at.index()].shrunk.is_some();
+        if !is_shrunk && (self.options.shrinks || after < self.options.agreements) {
             self.pending.push(Step::Begin(at));
         }
     }
@@ -82,7 +83,7 @@ impl Storm {
 
 #[test]
 fn large_teams_agree_by_any_seed() {
-    let options = Options { members: 64, agreements: 3, losses: 10, late: true, planted: None };
+    let options = Options { members: 64, agreements: 3, losses: 10, ..super::THREE };
     let mut losses = 0;
     for seed in 0..1000 {
         let mut storm = Storm::new(options, seed);
@@ -91,4 +92,17 @@ fn large_teams_agree_by_any_seed() {
     }
     println!("{losses} ranks were lost");
     assert!(losses > 8_000);
+}
+
+#[test]
+fn large_teams_shrink_by_any_seed() {
+    let options = Options { members: 64, losses: 10, shrinks: true, ..super::THREE };
+    let mut losses = 0;
+    for seed in 0..300 {
+        let mut storm = Storm::new(options, seed);
+        storm.run();
+        losses += storm.world.losses();
+    }
+    println!("{losses} ranks were lost");
+    assert!(losses > 1_000);
 }

@@ -7,6 +7,7 @@
 use super::judge;
 use crate::agreement::planted::Planted;
 use crate::agreement::{Agreement, AgreementMessage, Decision, Post};
+use crate::shrinking::{self, Shrinking, Shrunk};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use weft_endpoint::Rank;
@@ -23,7 +24,12 @@ pub struct Options {
     /// True if messages from ranks that are known to be lost arrive at any time, and may be cut.
     /// Otherwise they are handed over as soon as they will be dropped.
     pub late: bool,
+    /// True if each rank shrinks the team, by as many agreements as that takes; else it takes part
+    /// in the number given above.
+    pub shrinks: bool,
     pub planted: Option<Planted>,
+    /// A mistake of those that shrink.
+    pub planted_in_shrinking: Option<shrinking::Planted>,
 }
 
 /// One thing that happens.
@@ -63,6 +69,10 @@ pub struct Member {
     /// For each agreement that it has begun, the ranks that it had been told to be lost.
     pub begun: Vec<Vec<Rank>>,
     pub decisions: Vec<Decision>,
+    /// Flags that it has brought to each.
+    pub brought: Vec<u64>,
+    pub shrinking: Option<Shrinking>,
+    pub shrunk: Option<Shrunk>,
     /// Ranks that the detector has told it of.
     pub told: Vec<Rank>,
 }
@@ -93,8 +103,13 @@ impl Post for Sends<'_> {
     }
 }
 
+/// Name that a rank gives a team.
+pub fn name_of(rank: Rank) -> u32 {
+    100 + u32::from(rank.0)
+}
+
 /// Flags of a rank in an agreement: all but one bit, which no other has.
-pub fn flags_of(rank: Rank, number: usize, members: usize) -> u64 {
+fn flags_of(rank: Rank, number: usize, members: usize) -> u64 {
     !(1 << ((rank.index() + number * members) % 64))
 }
 
@@ -104,8 +119,18 @@ impl World {
         let member = |&me: &Rank| {
             let mut machine = Agreement::new(&all, me);
             machine.planted = options.planted;
-            let (begun, decisions, told) = (Vec::new(), Vec::new(), Vec::new());
-            Member { machine, lives: true, begun, decisions, told }
+            let mut shrinking = Shrinking::new(all.clone(), me, name_of(me));
+            shrinking.planted = options.planted_in_shrinking;
+            Member {
+                machine,
+                lives: true,
+                begun: Vec::new(),
+                decisions: Vec::new(),
+                brought: Vec::new(),
+                shrinking: options.shrinks.then_some(shrinking),
+                shrunk: None,
+                told: Vec::new(),
+            }
         };
         let members = all.iter().map(member).collect();
         World { members, wires: Wires::new(), late: options.late }
@@ -127,7 +152,11 @@ impl World {
     pub fn due(&self, agreements: usize) -> Vec<Step> {
         let may_begin = |(_, member): &(Rank, &Member)| {
             let (begun, decided) = (member.begun.len(), member.decisions.len());
-            begun == decided && begun < agreements
+            let more = match member.shrinking {
+                Some(_) => member.shrunk.is_none(),
+                None => begun < agreements,
+            };
+            begun == decided && more
         };
         let begins = self.live().filter(may_begin).map(|(rank, _)| Step::Begin(rank));
         let messages = self.wires.keys().map(|&(from, to)| Step::Deliver(from, to));
@@ -163,8 +192,12 @@ impl World {
     fn begin(&mut self, rank: Rank) -> Vec<Step> {
         let members = self.members.len();
         let member = &mut self.members[rank.index()];
-        let flags = flags_of(rank, member.begun.len(), members);
+        let flags = match &member.shrinking {
+            Some(shrinking) => u64::from(shrinking.flags()),
+            None => flags_of(rank, member.begun.len(), members),
+        };
         member.begun.push(member.told.clone());
+        member.brought.push(flags);
         self.at(rank, |machine, out| machine.begin(flags, out))
     }
 
@@ -189,6 +222,7 @@ impl World {
         member.machine = Agreement::new(&all, rank);
         member.begun.iter_mut().for_each(Vec::clear);
         member.decisions.clear();
+        (member.shrinking, member.shrunk) = (None, None);
         member.told.clear();
         self.wires.retain(|(_, to), _| *to != rank);
     }
@@ -200,6 +234,10 @@ impl World {
         let mut sent = sends.sent;
         if let Some(decision) = member.machine.decided() {
             assert_eq!(decision.number as usize, member.decisions.len(), "each, in order");
+            if let Some(shrinking) = &mut member.shrinking {
+                let (flags, lost) = (decision.flags as u32, decision.lost.clone());
+                member.shrunk = shrinking.decided(flags, lost);
+            }
             member.decisions.push(decision);
         }
         let members = &self.members;
