@@ -339,21 +339,47 @@ impl Mailbox {
     /// [`Error::NoRoom`] for a message longer than `room`, which is dropped; a lost rank.
     #[inline]
     pub fn receive_into(&self, room: &mut [u8]) -> Result<(Rank, usize)> {
+        match self.receive_into_until(room, None)? {
+            Some(received) => Ok(received),
+            None => unreachable!("a wait without a deadline ends with a message"),
+        }
+    }
+
+    /// Does what [`Self::receive_into`] does, but waits for the first packet of a message for so
+    /// long at most: then it is `None`, and `room` is what it was.
+    ///
+    /// # Errors
+    /// Those of [`Self::receive_into`].
+    pub fn receive_into_within(
+        &self,
+        room: &mut [u8],
+        time: Duration,
+    ) -> Result<Option<(Rank, usize)>> {
+        self.receive_into_until(room, Some(self.messages.packets.now().saturating_add(time)))
+    }
+
+    #[inline]
+    fn receive_into_until(
+        &self,
+        room: &mut [u8],
+        deadline: Option<Duration>,
+    ) -> Result<Option<(Rank, usize)>> {
         let posted = PostedReceive::of_next_into(&self.polled, room);
         let look = |waker: Option<&Waker>| match posted.received() {
             Some(_) => Ok(Some(None)),
             None => Ok(self.take(&posted, waker)?.map(Some)),
         };
         let what = || self.awaited();
-        let message = Poller::receiving(&self.messages, &posted).wait_for(&what, look)?;
+        let poller = Poller::receiving(&self.messages, &posted);
+        let Some(message) = poller.wait_until(&what, deadline, look)? else { return Ok(None) };
         match posted.received() {
             Some(Received { from, length, report }) => {
                 if let Some(consumed) = report {
                     self.report(from, consumed);
                 }
-                Ok((from, length))
+                Ok(Some((from, length)))
             }
-            None => read_into(message, posted.room()),
+            None => read_into(message, posted.room()).map(Some),
         }
     }
 

@@ -663,6 +663,15 @@ weft_status weft_mailbox_receive_into(const weft_port *port,
                                       size_t *length,
                                       uint32_t *source);
 
+// Does what weft_mailbox_receive_into() does, but blocks for so many nanoseconds at most, until the
+// first packet of a message is there: then it is WEFT_TIMED_OUT, and the buffer is what it was.
+weft_status weft_mailbox_receive_into_within(const weft_port *port,
+                                             void *buffer,
+                                             size_t capacity,
+                                             uint64_t nanoseconds,
+                                             size_t *length,
+                                             uint32_t *source);
+
 // The rank that sent a message. Never blocks.
 weft_status weft_message_source(weft_message *message, uint32_t *source);
 

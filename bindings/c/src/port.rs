@@ -269,8 +269,7 @@ pub extern "C" fn weft_mailbox_receive_within(
         let out = given(message, "the pointer for the result")?.write(std::ptr::null_mut());
         let limit = Duration::from_nanos(nanoseconds);
         let received = opened(port)?.mailbox()?.receive_within(limit)?;
-        let late = || Failure::new(Status::TimedOut, format!("no message came within {limit:?}"));
-        *out = boxed(received.ok_or_else(late)?);
+        *out = boxed(received.ok_or_else(|| late(limit))?);
         Ok(())
     })
 }
@@ -308,8 +307,7 @@ pub extern "C" fn weft_mailbox_receive_selected_within(
         let limit = Duration::from_nanos(nanoseconds);
         let selection = selection(source, key)?;
         let received = opened(port)?.mailbox()?.receive_selected_within(selection, limit)?;
-        let late = || Failure::new(Status::TimedOut, format!("no message came within {limit:?}"));
-        *out = boxed(received.ok_or_else(late)?);
+        *out = boxed(received.ok_or_else(|| late(limit))?);
         Ok(())
     })
 }
@@ -340,6 +338,33 @@ pub extern "C" fn weft_mailbox_receive_into(
         source.map(|source| source.write(from.0.into()));
         Ok(())
     })
+}
+
+/// Does what weft_mailbox_receive_into() does, but blocks for so many nanoseconds at most, until the
+/// first packet of a message is there: then it is WEFT_TIMED_OUT, and the buffer is what it was.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_mailbox_receive_into_within(
+    port: Option<&Port>,
+    buffer: Room<'_>,
+    capacity: usize,
+    nanoseconds: u64,
+    length: Option<&mut MaybeUninit<usize>>,
+    source: Option<&mut MaybeUninit<u32>>,
+) -> Status {
+    call(|| {
+        let mailbox = opened(port)?.mailbox()?;
+        let length = given(length, "the pointer for the length")?;
+        let limit = Duration::from_nanos(nanoseconds);
+        let received = mailbox.receive_into_within(buffer.writable(capacity)?, limit)?;
+        let (from, bytes) = received.ok_or_else(|| late(limit))?;
+        length.write(bytes);
+        source.map(|source| source.write(from.0.into()));
+        Ok(())
+    })
+}
+
+fn late(limit: Duration) -> Failure {
+    Failure::new(Status::TimedOut, format!("no message came within {limit:?}"))
 }
 
 fn boxed(message: weft::Message) -> *mut Message {

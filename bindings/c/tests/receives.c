@@ -97,6 +97,11 @@ receive_all(weft_port *box, unsigned char *bytes, unsigned char *expected)
     HOLDS(length == MOST);
     OK(weft_mailbox_receive_into(box, bytes, ROOM, &length, NULL));
     HOLDS(length == 4 && memcmp(bytes, "fits", 4) == 0);
+    FAILS(weft_mailbox_receive_into_within(box, bytes, ROOM, 1000, &length, NULL), WEFT_TIMED_OUT,
+          "no message came within 1");
+    HOLDS(memcmp(bytes, "fits", 4) == 0);
+    FAILS(weft_mailbox_receive_into_within(box, bytes, ROOM, 1000, NULL, NULL), WEFT_INVALID,
+          "the pointer for the length is null");
 }
 
 static void

@@ -141,6 +141,25 @@ fn messages_are_received_into_memory_whether_they_have_waited_or_not() {
 }
 
 #[test]
+fn a_receive_into_a_buffer_ends_when_its_time_is_over_and_a_later_one_gets_the_message() {
+    run(Job::new(2), |member| {
+        let (mailbox, mut room) = (member.mailbox("late"), [7; 8]);
+        if member.rank() == 1 {
+            let none = mailbox.receive_into_within(&mut room, Duration::from_micros(50));
+            assert_eq!((none.unwrap(), room), (None, [7; 8]));
+        }
+        member.barrier.wait().unwrap();
+        if member.rank() == 0 {
+            mailbox.send(1, b"late").unwrap();
+        } else {
+            let some = mailbox.receive_into_within(&mut room, Duration::from_secs(60));
+            assert_eq!(some.unwrap(), Some((Rank(0), 4)));
+            assert_eq!(room, *b"late\x07\x07\x07\x07");
+        }
+    });
+}
+
+#[test]
 fn a_message_that_does_not_fit_is_an_error_and_the_next_one_is_not() {
     run(Job::new(2), |member| {
         let (mailbox, mut room) = (member.mailbox("narrow"), [0; 40]);
