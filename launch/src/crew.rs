@@ -318,6 +318,7 @@ fn event_of(rank: Rank, bytes: &[u8]) -> Event {
         Ok(ToLauncher::Leaving) => Event::Leaving(rank),
         Ok(ToLauncher::Report(words)) => Event::Report(rank, words),
         Ok(ToLauncher::CannotStart(errno)) => Event::CannotStart(rank, errno),
+        Ok(ToLauncher::GoOn) => Event::GoOn(rank),
         Err(bad) => Event::BadMessage(rank, bad.to_string()),
     }
 }

@@ -15,7 +15,8 @@
 //!
 //! A job that [goes on](OnLoss::Continue) tells each loss to the survivors, and to the user. It is
 //! over when every rank has ended, and has failed if none ended well: of the last loss. All else
-//! ends it as it ends others, and so does a rank that dies of a signal that was passed on.
+//! ends it as it ends others, and so does a rank that dies of a signal that was passed on. Whether
+//! a job goes on the user says, or else all programs when they join: the first of them for all.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -78,6 +79,8 @@ struct RankState {
     ended: Option<Ending>,
     is_lost: bool,
     report: Option<String>,
+    /// True if its program asks that the job go on after a loss.
+    asks_to_go_on: bool,
 }
 
 impl RankState {
@@ -110,6 +113,8 @@ pub(crate) struct Job {
     join_limit: Option<Duration>,
     loss_grace: Duration,
     on_loss: OnLoss,
+    /// Reaction to losses that the user asked for, whatever programs do.
+    told: OnLoss,
     /// Losses after which the job has gone on.
     borne: Vec<(Rank, Fault)>,
     given_up: bool,
@@ -126,14 +131,20 @@ impl Job {
         loss_grace: Duration,
         on_loss: OnLoss,
     ) -> Self {
-        let start =
-            |_| RankState { stage: Stage::Started, ended: None, is_lost: false, report: None };
+        let start = |_| RankState {
+            stage: Stage::Started,
+            ended: None,
+            is_lost: false,
+            report: None,
+            asks_to_go_on: false,
+        };
         Job {
             ranks: (0..ranks).map(start).collect(),
             phase: Phase::Running,
             join_limit,
             loss_grace,
             on_loss,
+            told: on_loss,
             borne: Vec::new(),
             given_up: false,
             passed_on: Vec::new(),
@@ -145,6 +156,7 @@ impl Job {
     pub fn handle(&mut self, now: Duration, event: Event) {
         match event {
             Event::Hello(rank) => self.welcome(now, rank),
+            Event::GoOn(rank) => self.ask_to_go_on(now, rank),
             Event::Joined(rank) => self.reach(rank, Stage::Joined),
             Event::Leaving(rank) => self.reach(rank, Stage::Leaving),
             Event::Report(rank, words) => self.ranks[rank.index()].report = Some(words),
@@ -240,6 +252,9 @@ impl Job {
             let again = "a second process of this rank asked to join";
             return self.fail(now, rank, Fault::BadMessage(again.into()));
         }
+        if !self.heeds(rank) {
+            return self.fail(now, rank, Fault::AsksOtherwise);
+        }
         self.reach(rank, Stage::Welcomed);
         self.actions.push_back(Action::Welcome(rank));
         // A rank that ended well before it joined could still have been no Weft program at all.
@@ -249,6 +264,34 @@ impl Job {
         let cause = Ending::Exited(0);
         let loss = |(lost, _)| Loss { lost, cause, fault: Fault::NeverJoined };
         self.lose(now, deserters.map(loss).collect());
+    }
+
+    fn ask_to_go_on(&mut self, now: Duration, rank: Rank) {
+        let state = &mut self.ranks[rank.index()];
+        match state.stage {
+            Stage::Started => state.asks_to_go_on = true,
+            _ => {
+                let late = "it asked that the job go on after it had joined";
+                self.fail(now, rank, Fault::BadMessage(late.into()));
+            }
+        }
+    }
+
+    /// False if this rank and one that was welcomed want different reactions to losses, and the
+    /// user has not said what holds.
+    fn heeds(&mut self, rank: Rank) -> bool {
+        if self.told == OnLoss::Continue {
+            return true;
+        }
+        let asks = self.ranks[rank.index()].asks_to_go_on;
+        let mut welcomed = self.ranks.iter().filter(|state| state.stage > Stage::Started);
+        if welcomed.any(|state| state.asks_to_go_on != asks) {
+            return false;
+        }
+        if asks {
+            self.on_loss = OnLoss::Continue;
+        }
+        true
     }
 
     fn reach(&mut self, rank: Rank, stage: Stage) {

@@ -15,6 +15,7 @@ use weft_wire::Rank;
 use crate::channel;
 use crate::managed::{self, Managed};
 use crate::messages::{BadMessage, JobNetwork, Message as _, Options, ToLauncher, ToRank, Welcome};
+use crate::on_loss::OnLoss;
 use crate::roll::WATCHER;
 use weft_link_shm::Settings;
 use weft_xdp::XdpPort;
@@ -39,6 +40,8 @@ pub struct Membership {
     socket: Option<UdpSocket>,
     port: Option<XdpPort>,
     listener: Option<TcpListener>,
+    /// True if the launcher was asked that the job go on after a loss.
+    asked_to_go_on: bool,
 }
 
 /// Launcher that started this process.
@@ -62,13 +65,22 @@ impl Membership {
     /// # Errors
     /// [`JoinError`] if there is a launcher but no place.
     pub fn find() -> Result<Option<Self>, JoinError> {
+        Self::find_for(OnLoss::End)
+    }
+
+    /// Does what [`Self::find`] does, and asks Weft's launcher for this reaction to losses, as all
+    /// programs of the job do. Process managers end all jobs at a loss.
+    ///
+    /// # Errors
+    /// Those of [`Self::find`].
+    pub fn find_for(on_loss: OnLoss) -> Result<Option<Self>, JoinError> {
         if managed::has_left() {
             return Self::meet();
         }
         // What a rank has started finds the variable too, and has no place.
         let is_weft = std::env::var_os(JOB).is_some();
         match inherited::take()? {
-            Some(channel) => Self::ask(channel).map(Some),
+            Some(channel) => Self::ask(channel, on_loss).map(Some),
             None if is_weft => Ok(None),
             None => Self::meet(),
         }
@@ -84,10 +96,15 @@ impl Membership {
         let Some(joined) = managed::join()? else { return Ok(None) };
         let managed::Joined { place, welcome, memory, socket, port, listener } = joined;
         let (launcher, memory) = (Launcher::Manager(place), Some(memory));
-        Ok(Some(Membership { launcher, welcome, memory, socket, port, listener }))
+        let asked_to_go_on = false;
+        Ok(Some(Membership { launcher, welcome, memory, socket, port, listener, asked_to_go_on }))
     }
 
-    fn ask(channel: OwnedFd) -> Result<Self, JoinError> {
+    fn ask(channel: OwnedFd, on_loss: OnLoss) -> Result<Self, JoinError> {
+        let asked_to_go_on = on_loss == OnLoss::Continue;
+        if asked_to_go_on {
+            tell(&channel, &ToLauncher::GoOn)?;
+        }
         tell(&channel, &ToLauncher::Hello)?;
         let received = channel::receive(&channel, RecvFlags::empty())?;
         let message = ToRank::parse(&received.bytes)?;
@@ -111,7 +128,13 @@ impl Membership {
             Some(XdpPort::from_parts(ethernet.port, parts))
         });
         let socket = far.pop().map(UdpSocket::from);
-        Ok(Membership { launcher, welcome, memory: memory.pop(), socket, port, listener })
+        let memory = memory.pop();
+        Ok(Membership { launcher, welcome, memory, socket, port, listener, asked_to_go_on })
+    }
+
+    /// True if Weft's launcher was asked that the job go on after a loss: then it does.
+    pub fn asked_to_go_on(&self) -> bool {
+        self.asked_to_go_on
     }
 
     /// Rank of this process.

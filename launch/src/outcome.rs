@@ -48,6 +48,8 @@ pub enum Fault {
         /// The system's reason.
         errno: i32,
     },
+    /// It asked for another reaction to losses than a rank that joined before.
+    AsksOtherwise,
     /// It sent the launcher what is no message.
     BadMessage(String),
     /// Its host is gone, with all ranks there.
@@ -171,6 +173,7 @@ impl Fault {
             Fault::LeftEarly
             | Fault::NeverJoined
             | Fault::LateJoin { .. }
+            | Fault::AsksOtherwise
             | Fault::BadMessage(_)
             | Fault::HostLost { .. } => 1,
         }
@@ -270,6 +273,10 @@ impl fmt::Display for Account<'_> {
                 f,
                 "has not joined the job within {} s: is {program} a Weft program? (--join-limit gives it longer)",
                 limit.as_secs_f64(),
+            )?,
+            Fault::AsksOtherwise => f.write_str(
+                "and a rank before it do not agree whether the job goes on after a loss: all programs of a \
+                 job ask for that when they join, or none, or say weft run --on-loss continue",
             )?,
             Fault::BadMessage(what) => {
                 write!(f, "sent the launcher a message that is unusable: {what}")?;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod object;
+mod program;
 mod service;
 
 use proc_macro::TokenStream;
@@ -11,18 +12,23 @@ use syn::{ItemFn, ItemImpl, ItemTrait, parse_macro_input};
 
 /// Makes a function of a rank's `Weft` the program: it joins the job, runs the function, and leaves
 /// the job when it returns. An error it returns is printed, and ends the job with status 1.
+///
+/// `#[weft::main(on_loss = "continue")]` asks that the job go on after the loss of a rank; all
+/// programs of a job ask for the same. `"end"` is the default.
 #[proc_macro_attribute]
-pub fn main(_arguments: TokenStream, function: TokenStream) -> TokenStream {
+pub fn main(options: TokenStream, function: TokenStream) -> TokenStream {
+    let options = parse_macro_input!(options as program::Options);
     let function = parse_macro_input!(function as ItemFn);
     let name = &function.sig.ident;
     if function.sig.inputs.len() != 1 {
         let message = "#[weft::main] takes a function of one argument, the rank's `Weft`";
         return syn::Error::new_spanned(&function.sig, message).to_compile_error().into();
     }
+    let run = options.run(name);
     quote! {
         fn main() -> ::std::process::ExitCode {
             #function
-            ::weft::run(#name)
+            #run
         }
     }
     .into()

@@ -377,6 +377,11 @@ const char *weft_version(void);
 // until the launcher has answered. The job is the caller's, to be given back to weft_leave().
 weft_status weft_join(weft_job **job);
 
+// Does what weft_join() does, and asks that the job go on after the loss of a rank, as all
+// programs of the job do. weft run --on-loss continue has a job go on whatever programs ask; under
+// a process manager it ends at a loss, which weft_goes_on() says.
+weft_status weft_join_to_go_on(weft_job **job);
+
 // Does what weft_join() does, but for packets: there are no ports, no messages and no barrier. Set
 // a callback with weft_packet_receive() before anything arrives.
 weft_status weft_join_packets(weft_job **job);
@@ -663,8 +668,9 @@ weft_status weft_mailbox_receive_into(const weft_port *port,
                                       size_t *length,
                                       uint32_t *source);
 
-// Does what weft_mailbox_receive_into() does, but blocks for so many nanoseconds at most, until the
-// first packet of a message is there: then it is WEFT_TIMED_OUT, and the buffer is what it was.
+// Does what weft_mailbox_receive_into() does, but blocks for so many nanoseconds at most, until
+// the first packet of a message is there: then it is WEFT_TIMED_OUT, and the buffer is what it
+// was.
 weft_status weft_mailbox_receive_into_within(const weft_port *port,
                                              void *buffer,
                                              size_t capacity,

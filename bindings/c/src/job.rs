@@ -139,6 +139,19 @@ pub extern "C" fn weft_join(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
     })
 }
 
+/// Does what weft_join() does, and asks that the job go on after the loss of a rank, as all
+/// programs of the job do. weft run --on-loss continue has a job go on whatever programs ask; under
+/// a process manager it ends at a loss, which weft_goes_on() says.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_join_to_go_on(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
+    call(|| {
+        let job = given(job, "the pointer for the result")?;
+        let weft = once(|| Ok(weft::join_for(weft::OnLoss::Continue)?))?;
+        job.write(Job::new(&weft.packets().clone(), Layer::Messages(weft)));
+        Ok(())
+    })
+}
+
 /// Does what weft_join() does, but for packets: there are no ports, no messages and no barrier. Set
 /// a callback with weft_packet_receive() before anything arrives.
 #[unsafe(no_mangle)]

@@ -340,8 +340,9 @@ pub extern "C" fn weft_mailbox_receive_into(
     })
 }
 
-/// Does what weft_mailbox_receive_into() does, but blocks for so many nanoseconds at most, until the
-/// first packet of a message is there: then it is WEFT_TIMED_OUT, and the buffer is what it was.
+/// Does what weft_mailbox_receive_into() does, but blocks for so many nanoseconds at most, until
+/// the first packet of a message is there: then it is WEFT_TIMED_OUT, and the buffer is what it
+/// was.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_mailbox_receive_into_within(
     port: Option<&Port>,

@@ -281,7 +281,12 @@ main(void)
     weft_regions *regions;
     weft_iov piece = { "once", 4 };
 
+#ifdef ASKS
+    FAILS(weft_join_to_go_on(NULL), WEFT_INVALID, "the pointer for the result is null");
+    OK(weft_join_to_go_on(&job));
+#else
     OK(weft_join(&job));
+#endif
     OK(weft_rank(job, &me));
     OK(weft_team_all(job, &all));
     OK(weft_service_create(job, "service", answer, NULL, &service));

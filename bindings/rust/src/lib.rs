@@ -25,6 +25,7 @@ mod error;
 mod fabric;
 mod network;
 mod options;
+mod program;
 pub mod service;
 mod session;
 mod statistics;
@@ -33,10 +34,11 @@ mod weft;
 #[doc(hidden)]
 pub use backend::{Backend, Guard};
 pub use error::{Error, Result};
+pub use program::{Outcome, join, join_for, run, run_for};
 pub use service::{CallError, Reply};
 pub use session::{PacketJob, join_packets, run_packets};
 pub use statistics::Statistics;
-pub use weft::{Outcome, Weft, join, run};
+pub use weft::Weft;
 #[doc(hidden)]
 pub use weft_endpoint::quota;
 pub use weft_endpoint::{
@@ -44,6 +46,7 @@ pub use weft_endpoint::{
     Notifications, Packet, Packets, Rank, ReceiveBuffer, Refusal, Rights, SendPacket, Span, Step,
     Upcalls, Variable,
 };
+pub use weft_launch::OnLoss;
 pub use weft_macros::{main, service};
 pub use weft_messaging::collective;
 pub use weft_messaging::rpc::{Call, Client, Request, Rpc, Service};

@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use std::time::Duration;
 use weft_endpoint::{Place, Preset, Shape, Silence, WaitPolicy, default_interrupt_delay, quota};
-use weft_launch::{LOSS_GRACE, Membership, is_wanted};
+use weft_launch::{LOSS_GRACE, Membership, OnLoss, is_wanted};
 
 /// A job's options, as far as given.
 pub(crate) struct Options {
@@ -38,7 +38,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub fn read(membership: Option<&Membership>) -> Result<Self> {
+    pub fn read(membership: Option<&Membership>, on_loss: OnLoss) -> Result<Self> {
         let given = |name| membership.and_then(|member| member.options().get(name));
         let cores = match read("cores", given("cores"))? {
             Some(cores) => cores,
@@ -48,7 +48,9 @@ impl Options {
         let silence_ms: Option<u32> = read("silence-ms", given("silence-ms"))?;
         let grace_ms = read("grace-ms", given("grace-ms"))?;
         let lost_after = |ms: u32| Silence::lost_after(u64::from(ms) * 1_000_000);
-        let goes_on = given("on-loss").map_or(Ok(false), |value| goes_on(value))?;
+        let is_told = given("on-loss").map_or(Ok(false), |value| goes_on(value))?;
+        let asks = on_loss == OnLoss::Continue;
+        let goes_on = is_told || membership.map_or(asks, Membership::asked_to_go_on);
         Ok(Options {
             preset: read("preset", given("preset"))?,
             shape: shape(read("tree", given("tree"))?, goes_on)?,

@@ -4,13 +4,13 @@ use crate::Result;
 use crate::backend::{Backend, Guard};
 use crate::network::{self, NetworkLink};
 use crate::options::Options;
-use crate::weft::Outcome;
+use crate::program::Outcome;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use weft_endpoint::{Awaited, Loss, Node, Packets, Rank, Shape, Step, WatchThread};
-use weft_launch::{Membership, PEER_LOST};
+use weft_launch::{Membership, OnLoss, PEER_LOST};
 use weft_link::clock::SystemClock;
 use weft_link::wrap::Traced;
 use weft_link::{Link, LinkPart};
@@ -42,10 +42,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Finds the job that this process was started in, or makes one of a single rank.
-    pub fn open() -> Result<Self> {
-        let membership = Membership::find()?;
-        let options = Options::read(membership.as_ref())?;
+    /// Finds the job that this process was started in, or makes one of a single rank, and asks for
+    /// this reaction to losses.
+    pub fn open(on_loss: OnLoss) -> Result<Self> {
+        let membership = Membership::find_for(on_loss)?;
+        let options = Options::read(membership.as_ref(), on_loss)?;
         match membership {
             Some(member) if member.network().is_some() => Session::on_network(member, &options),
             other => Session::on_host(other, &options),
@@ -218,7 +219,7 @@ pub struct PacketJob {
 /// # Errors
 /// [`Error`](crate::Error) if this process cannot take its place.
 pub fn join_packets() -> Result<PacketJob> {
-    let session = Session::open()?;
+    let session = Session::open(OnLoss::End)?;
     let packets = session.packets().clone();
     let watch = session
         .begin(Box::new(move || packets.interrupted(|| matches!(packets.progress(), Ok(true)))))?;

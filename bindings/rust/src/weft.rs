@@ -2,12 +2,10 @@
 
 use crate::Result;
 use crate::backend::{Backend, Guard};
-use crate::session::Session;
 use crate::statistics::{Statistics, lines, table::Table};
 use bytemuck::Pod;
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 use std::future::Future;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_endpoint::{Atomic, Group, InterruptsOff, Loss, Packets, Rank, Span, Variable};
@@ -40,53 +38,9 @@ impl Drop for Job {
     }
 }
 
-/// Joins the job that this process was started in, or makes one of a single rank. End with
-/// [`Weft::leave`]; [`run`] and `#[weft::main]` do both.
-///
-/// # Errors
-/// [`crate::Error`] if this process cannot take its place.
-pub fn join() -> Result<Weft> {
-    let session = Session::open()?;
-    let packets = session.packets().clone();
-    Weft::assemble(packets, Box::new(session))
-}
-
-/// Result types of a program's function.
-pub trait Outcome {
-    /// The error, for a person, if it failed.
-    fn error(self) -> Option<String>;
-}
-
-impl Outcome for () {
-    fn error(self) -> Option<String> {
-        None
-    }
-}
-
-impl<E: Display> Outcome for std::result::Result<(), E> {
-    fn error(self) -> Option<String> {
-        // The alternate form of error types that chain causes shows them all.
-        self.err().map(|error| format!("{error:#}"))
-    }
-}
-
-/// Joins the job, runs `program`, and leaves when it returns. What `#[weft::main]` expands to.
-pub fn run<O: Outcome>(program: impl FnOnce(Weft) -> O) -> ExitCode {
-    let weft = match join() {
-        Ok(weft) => weft,
-        Err(error) => {
-            error.say();
-            return ExitCode::FAILURE;
-        }
-    };
-    let error = match program(weft.clone()).error() {
-        None => weft.leave().err().map(|error| error.to_string()),
-        failed => failed,
-    };
-    let Some(error) = error else { return ExitCode::SUCCESS };
+/// Ends this process if its job has lost a rank, and does not go on.
+pub(crate) fn end_if_lost(weft: &Weft) {
     weft.job.backend.end_if_lost();
-    eprintln!("weft: rank {}: {error}", weft.rank());
-    ExitCode::FAILURE
 }
 
 impl Weft {

@@ -208,3 +208,39 @@ fn a_reaction_to_a_loss_that_does_not_exist_is_refused() {
         assert_eq!((output.status.code(), &*errors), (Some(2), line));
     }
 }
+
+/// Runs programs that ask for a reaction to losses themselves. Returns the status, the lines that
+/// were written, sorted, and what went to standard error.
+fn ask(words: &[&str]) -> (Option<i32>, Vec<String>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.arg("run").args(words).env_remove("WEFT_ON_LOSS").stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let mut lines: Vec<String> =
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+    lines.sort();
+    (output.status.code(), lines, String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn programs_may_ask_that_their_job_go_on() {
+    let (status, lines, errors) =
+        ask(&["-n", "3", "--", env!("CARGO_BIN_EXE_weft-testee"), "goes-on"]);
+    assert_eq!(lines, [0, 2].map(|rank| format!("rank {rank} went on with 2 of 3")), "{errors}");
+    assert!(
+        errors.contains("was killed by signal 9 (SIGKILL); the job goes on with 2"),
+        "{errors}"
+    );
+    assert_eq!(status, Some(0), "{errors}");
+}
+
+#[test]
+fn programs_that_ask_for_different_reactions_are_told() {
+    let testee = env!("CARGO_BIN_EXE_weft-testee");
+    let (status, _, errors) = ask(&["-n", "1", testee, "goes-on", ":", "-n", "1", testee, "end"]);
+    let why = "and a rank before it do not agree whether the job goes on after a loss";
+    assert!(errors.contains(why) && status == Some(1), "{status:?}: {errors}");
+    // What the user says holds for all.
+    let words = ["--on-loss", "continue", "-n", "1", testee, "end", ":", "-n", "1", testee];
+    let (_, _, errors) = ask(&[&words[..], &["goes-on"]].concat());
+    assert!(errors.contains("the job goes on with 1") && !errors.contains(why), "{errors}");
+}

@@ -8,7 +8,8 @@
 //! 1 of two stops itself, and rank 0 leaves; given `met` they say so once all have met; given
 //! `busy` two ranks do each kind of thing that a trace tells of, a known number of times; given
 //! `late` rank 1 waits for rank 0, which computes, some times; given `steps` it does so for ever;
-//! given `exchange` each sends its number to some others, and given `sit` all wait for ever.
+//! given `exchange` each sends its number to some others, given `sit` all wait for ever, and given
+//! `goes-on` they ask that the job go on, and rank 1 kills itself.
 
 #![forbid(unsafe_code)]
 
@@ -41,6 +42,9 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         };
+    }
+    if std::env::args().nth(1).as_deref() == Some("goes-on") {
+        return weft::run_for(weft::OnLoss::Continue, go_on);
     }
     weft::run(|weft| {
         println!("rank {} is process {}", weft.rank(), std::process::id());
@@ -80,6 +84,21 @@ fn main() -> ExitCode {
         };
         tell(&weft, ended)
     })
+}
+
+/// Rank 1 kills itself, and the others go on without it.
+fn go_on(weft: Weft) -> weft::Result<()> {
+    assert!(weft.goes_on(), "the program has asked for it");
+    if weft.rank() == 1 {
+        // It cannot fail, and there is no way back.
+        let _ = kill_process(getpid(), Signal::KILL);
+    }
+    let all = weft.everyone();
+    while all.barrier().is_ok() {}
+    let rest = all.shrink()?;
+    rest.barrier()?;
+    println!("rank {} went on with {} of {}", weft.rank(), rest.size(), weft.size());
+    Ok(())
 }
 
 /// Says what a rank has heard, and when by the clock that all processes of a machine share.

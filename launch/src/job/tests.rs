@@ -510,6 +510,7 @@ mod any_order {
         let signal = prop_oneof![Just(Signal::INT), Just(Signal::TERM), Just(Signal::HUP)];
         prop_oneof![
             rank().prop_map(Event::Hello),
+            rank().prop_map(Event::GoOn),
             rank().prop_map(Event::Joined),
             rank().prop_map(Event::Leaving),
             rank().prop_map(|rank| Event::Report(rank, "words".into())),
@@ -543,7 +544,7 @@ mod any_order {
                     _ => None,
                 })
                 .collect();
-            prop_assert!(goes_on || announced.len() <= 1);
+            prop_assert!(job.on_loss == OnLoss::Continue || announced.len() <= 1);
             announced.sort();
             prop_assert!(announced.is_sorted_by(|one, next| one < next));
             let mut deadlines = 0;
@@ -555,5 +556,67 @@ mod any_order {
             let all_joined = job.running().iter().all(|rank| job.ranks[rank.index()].stage >= Stage::Joined);
             prop_assert!(job.is_over() || all_joined);
         }
+    }
+}
+
+/// Programs that say whether the job goes on.
+mod asking {
+    use super::*;
+
+    fn say(job: &mut Job, rank: u16, goes_on: bool) {
+        if goes_on {
+            job.handle(NOW, Event::GoOn(Rank(rank)));
+        }
+        job.handle(NOW, Event::Hello(Rank(rank)));
+    }
+
+    fn started(on_loss: OnLoss) -> Job {
+        Job::new(3, None, LOSS_GRACE, on_loss)
+    }
+
+    #[test]
+    fn a_job_goes_on_if_all_programs_ask_for_it() {
+        let mut job = started(OnLoss::End);
+        (0..3).for_each(|rank| say(&mut job, rank, true));
+        while job.next_action().is_some() {}
+        end(&mut job, NOW, &[(1, KILLED)]);
+        let fault = Fault::Killed { signal: 9 };
+        let told = [
+            Action::AnnounceLoss { lost: Rank(1), cause: KILLED },
+            Action::ReportLoss { lost: Rank(1), fault, left: 2 },
+        ];
+        assert_eq!([job.next_action(), job.next_action()], told.map(Some));
+        assert_eq!(job.next_action(), None);
+    }
+
+    #[test]
+    fn whoever_asks_otherwise_than_the_first_ends_the_job() {
+        for first in [false, true] {
+            let mut job = started(OnLoss::End);
+            say(&mut job, 2, first);
+            say(&mut job, 0, !first);
+            assert_eq!(job.end_cause(), EndCause::Failed(Rank(0), Fault::AsksOtherwise));
+        }
+    }
+
+    #[test]
+    fn who_asks_after_it_has_joined_breaks_the_protocol() {
+        let mut job = started(OnLoss::End);
+        say(&mut job, 1, false);
+        job.handle(NOW, Event::GoOn(Rank(1)));
+        let EndCause::Failed(Rank(1), Fault::BadMessage(what)) = job.end_cause() else {
+            panic!("{:?}", job.end_cause())
+        };
+        assert_eq!(what, "it asked that the job go on after it had joined");
+    }
+
+    #[test]
+    fn what_the_user_says_holds_whatever_programs_ask() {
+        let mut job = started(OnLoss::Continue);
+        say(&mut job, 0, true);
+        say(&mut job, 1, false);
+        assert_eq!(job.next_action(), Some(Action::Welcome(Rank(0))));
+        assert_eq!(job.next_action(), Some(Action::Welcome(Rank(1))));
+        assert_eq!(job.next_action(), None);
     }
 }

@@ -7,7 +7,7 @@ fn ask_and_get(bytes: &[u8], descriptors: usize) -> Result<Membership, JoinError
     let (here, there) = channel::pair().unwrap();
     let sent: Vec<_> = (0..descriptors).map(|_| there.as_fd()).collect();
     channel::send(&here, bytes, &sent, SendFlags::empty()).unwrap();
-    let asked = Membership::ask(there);
+    let asked = Membership::ask(there, OnLoss::End);
     let hello = channel::receive(&here, RecvFlags::DONTWAIT).unwrap();
     assert_eq!(ToLauncher::parse(&hello.bytes), Ok(ToLauncher::Hello));
     asked
@@ -32,7 +32,7 @@ fn a_welcome_without_memory_or_with_more_is_refused() {
 fn a_launcher_that_ends_without_an_answer_is_an_error() {
     let (here, there) = channel::pair().unwrap();
     drop(here);
-    assert!(matches!(Membership::ask(there), Err(JoinError::LauncherGone)));
+    assert!(matches!(Membership::ask(there, OnLoss::End), Err(JoinError::LauncherGone)));
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(crate) enum Event {
     CannotStart(Rank, i32),
     /// These processes have ended, seen at the same time.
     Ended(Vec<(Rank, Ending)>),
+    /// A program asks that the job go on after a loss.
+    GoOn(Rank),
     /// The host of these ranks is gone, and why.
     #[serde(skip)]
     HostLost(Vec<Rank>, String),
@@ -48,7 +50,8 @@ impl Event {
             | Event::Leaving(rank)
             | Event::Report(rank, _)
             | Event::BadMessage(rank, _)
-            | Event::CannotStart(rank, _) => vec![*rank],
+            | Event::CannotStart(rank, _)
+            | Event::GoOn(rank) => vec![*rank],
             Event::Ended(endings) => endings.iter().map(|(rank, _)| *rank).collect(),
             Event::HostLost(ranks, _) => ranks.clone(),
             Event::Signal(_) | Event::Deadlock | Event::OutputClosed => Vec::new(),

@@ -55,6 +55,8 @@ pub enum ToLauncher {
     Report(#[serde(with = "text")] String),
     /// The program could not be executed, for the reason of this `errno`.
     CannotStart(i32),
+    /// The program, which asks to join next, asks that the job go on after a loss.
+    GoOn,
 }
 
 impl Message for ToRank {

@@ -104,6 +104,7 @@ fn any_to_launcher() -> impl Strategy<Value = ToLauncher> {
         Just(ToLauncher::Leaving),
         ".{0,200}".prop_map(ToLauncher::Report),
         any::<i32>().prop_map(ToLauncher::CannotStart),
+        Just(ToLauncher::GoOn),
     ]
 }
 
@@ -156,7 +157,7 @@ proptest! {
 fn bytes_that_no_message_has_are_named() {
     let say = |body: &[u8]| ToLauncher::parse(&[&head(ToLauncher::KIND), body].concat());
     assert_eq!(say(&[0]), Ok(ToLauncher::Hello));
-    assert_eq!(say(&[5]), Err(BadMessage::Malformed { at: 9 }), "there are five of them");
+    assert_eq!(say(&[6]), Err(BadMessage::Malformed { at: 9 }), "there are six of them");
     assert_eq!(say(&[3, 2, 0xc3, 0x28]), Err(BadMessage::Text));
     assert_eq!(say(&[3, 200]), Err(BadMessage::Short), "a length that goes on");
     assert_eq!(say(&[3, 200, 1]), Err(BadMessage::Short), "a text of 200 bytes that are not there");

@@ -82,6 +82,13 @@ fn every_other_fault_has_its_line_and_status() {
         "cannot start asp on h: Exec format error (os error 8)"
     );
     assert_eq!(
+        line(Fault::AsksOtherwise),
+        format!(
+            "{who} and a rank before it do not agree whether the job goes on after a loss: all programs of a \
+             job ask for that when they join, or none, or say weft run --on-loss continue"
+        )
+    );
+    assert_eq!(
         line(Fault::BadMessage("it ends too early".into())),
         format!("{who} sent the launcher a message that is unusable: it ends too early")
     );

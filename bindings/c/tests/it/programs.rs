@@ -99,6 +99,8 @@ const PROGRAMS: [(&str, u32, &[&str]); 34] = [
 /// Test of simulated ranks, which runs by itself.
 const SIMULATION: &str = "tests/simulation.c";
 
+/// Words by which a job of four ranks goes on.
+const GOES_ON: [&str; 4] = ["-n", "4", "--on-loss", "continue"];
 /// Program of four ranks of which rank 2 kills itself, in a job that goes on.
 const LOSSES: &str = "tests/losses.c";
 
@@ -288,7 +290,15 @@ fn survivors_go_on(flags: &[&str], wrapper: &[&str]) {
     let folder = folder_with(&library);
     let program = compile(LOSSES, flags, &folder);
     let command: Vec<&Path> = wrapper.iter().map(Path::new).chain([&*program]).collect();
-    let lines = goes_on_with_3(&command);
+    let lines = goes_on_with_3(&GOES_ON, &command);
+    assert_eq!(lines, ["rank 0 went on", "rank 1 went on", "rank 3 went on"]);
+}
+
+#[test]
+fn a_program_may_ask_that_its_job_go_on() {
+    let folder = folder();
+    let program = compile(LOSSES, &["-O2", "-DASKS"], &folder);
+    let lines = goes_on_with_3(&["-n", "4"], &[&program]);
     assert_eq!(lines, ["rank 0 went on", "rank 1 went on", "rank 3 went on"]);
 }
 
@@ -296,15 +306,15 @@ fn survivors_go_on(flags: &[&str], wrapper: &[&str]) {
 fn the_example_of_survivors_computes_the_same_without_a_rank() {
     let folder = folder();
     let program = compile("examples/survivors.c", &["-O2"], &folder);
-    let lines = goes_on_with_3(&[&program, Path::new("2")]);
+    let lines = goes_on_with_3(&GOES_ON, &[&program, Path::new("2")]);
     let all = [0, 1, 3].map(|rank| format!("rank {rank}: pi is 3.141592654, and 3 ranks are left"));
     assert_eq!(lines, all);
 }
 
 /// Runs a job of four ranks that goes on without rank 2, which kills itself, and returns what the
 /// others write, sorted.
-fn goes_on_with_3(command: &[&Path]) -> Vec<String> {
-    let (is_well, lines, errors) = lose(&["-n", "4", "--on-loss", "continue"], command);
+fn goes_on_with_3(options: &[&str], command: &[&Path]) -> Vec<String> {
+    let (is_well, lines, errors) = lose(options, command);
     // Valgrind writes there, too, and what it wrote last is in the line.
     let told: Vec<&str> = errors.lines().filter(|line| line.starts_with("weft: rank ")).collect();
     let is_told = |line: &&str| {

@@ -31,3 +31,15 @@ fn three_of_eight_are_lost() {
 fn the_other_host_is_lost() {
     survive("host b", 300, |job| job.kill_host_of(5));
 }
+
+#[test]
+fn programs_on_two_hosts_may_ask_that_their_job_go_on() {
+    let Some(two) = cluster(2) else { return };
+    let output = common::command(&two, "--link udp --hosts a:2,b:2", "weft-testee goes-on");
+    let output = { output }.env_remove("WEFT_ON_LOSS").output().unwrap();
+    let (status, said) = (output.status.code(), text(&output));
+    for rank in [0, 2, 3] {
+        assert!(said.contains(&format!("rank {rank} went on with 3 of 4")), "{status:?}: {said}");
+    }
+    assert_eq!(status, Some(0), "{said}");
+}

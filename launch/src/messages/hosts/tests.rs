@@ -175,6 +175,7 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
 fn any_event() -> impl Strategy<Value = Event> {
     prop_oneof![
         any_rank().prop_map(Event::Hello),
+        any_rank().prop_map(Event::GoOn),
         any_rank().prop_map(Event::Joined),
         any_rank().prop_map(Event::Leaving),
         (any_rank(), ".{0,50}").prop_map(|(rank, words)| Event::Report(rank, words)),

@@ -18,6 +18,9 @@ pub(super) fn miss(call: Call, id: RegionId) -> String {
     }
 }
 
+/// A node's part of a region. It begins with a cache line, wherever it is allocated: an access that
+/// is a hit takes as long as the lines that it touches.
+#[repr(align(64))]
 pub(super) struct Slot {
     machine: Region,
     here: Here,

@@ -1,0 +1,81 @@
+//! A program's way into its job and out of it.
+
+use crate::Result;
+use crate::session::Session;
+use crate::weft::{Weft, end_if_lost};
+use std::fmt::Display;
+use std::process::ExitCode;
+use weft_launch::OnLoss;
+
+/// Joins the job that this process was started in, or makes one of a single rank. End with
+/// [`Weft::leave`]; [`run`] and `#[weft::main]` do both.
+///
+/// # Errors
+/// [`crate::Error`] if this process cannot take its place.
+pub fn join() -> Result<Weft> {
+    join_for(OnLoss::End)
+}
+
+/// Does what [`join`] does, and asks that the job go on after the loss of a rank, or end: all
+/// programs of a job ask for the same. `weft run --on-loss continue` has a job go on whatever
+/// programs ask; under a process manager it ends at a loss ([`Weft::goes_on`]).
+///
+/// # Errors
+/// Those of [`join`].
+pub fn join_for(on_loss: OnLoss) -> Result<Weft> {
+    let session = Session::open(on_loss)?;
+    let packets = session.packets().clone();
+    Weft::assemble(packets, Box::new(session))
+}
+
+/// Result types of a program's function.
+pub trait Outcome {
+    /// The error, for a person, if it failed.
+    fn error(self) -> Option<String>;
+}
+
+impl Outcome for () {
+    fn error(self) -> Option<String> {
+        None
+    }
+}
+
+impl<E: Display> Outcome for std::result::Result<(), E> {
+    fn error(self) -> Option<String> {
+        // The alternate form of error types that chain causes shows them all.
+        self.err().map(|error| format!("{error:#}"))
+    }
+}
+
+/// Joins the job, runs `program`, and leaves when it returns. What `#[weft::main]` expands to.
+pub fn run<O: Outcome>(program: impl FnOnce(Weft) -> O) -> ExitCode {
+    run_for(OnLoss::End, program)
+}
+
+/// Does what [`run`] does, in a job that goes on after the loss of a rank, or ends: see
+/// [`join_for`]. What `#[weft::main(on_loss = "continue")]` expands to:
+///
+/// ```no_run
+/// #[weft::main(on_loss = "continue")]
+/// fn program(weft: weft::Weft) -> weft::Result<()> {
+///     assert!(weft.goes_on());
+///     weft.barrier()
+/// }
+/// ```
+pub fn run_for<O: Outcome>(on_loss: OnLoss, program: impl FnOnce(Weft) -> O) -> ExitCode {
+    let weft = match join_for(on_loss) {
+        Ok(weft) => weft,
+        Err(error) => {
+            error.say();
+            return ExitCode::FAILURE;
+        }
+    };
+    let error = match program(weft.clone()).error() {
+        None => weft.leave().err().map(|error| error.to_string()),
+        failed => failed,
+    };
+    let Some(error) = error else { return ExitCode::SUCCESS };
+    end_if_lost(&weft);
+    eprintln!("weft: rank {}: {error}", weft.rank());
+    ExitCode::FAILURE
+}
