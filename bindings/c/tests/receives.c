@@ -95,11 +95,20 @@ receive_all(weft_port *box, unsigned char *bytes, unsigned char *expected)
     FAILS(weft_mailbox_receive_into(box, bytes, ROOM, &length, NULL), WEFT_TOO_LONG, long_one);
     FAILS(weft_mailbox_receive_into(box, bytes, ROOM, &length, NULL), WEFT_TOO_LONG, "50000 bytes");
     HOLDS(length == MOST);
-    OK(weft_mailbox_receive_into(box, bytes, ROOM, &length, NULL));
-    HOLDS(length == 4 && memcmp(bytes, "fits", 4) == 0);
+    OK(weft_mailbox_receive_into_within(box, bytes, ROOM, 60000000000, &length, &source));
+    HOLDS(length == 4 && source == 1 && memcmp(bytes, "fits", 4) == 0);
+}
+
+// Of a mailbox to which everything has come.
+static void
+receive_nothing(weft_port *box, unsigned char *bytes)
+{
+    size_t length = 99;
+
+    memset(bytes, 7, ROOM);
     FAILS(weft_mailbox_receive_into_within(box, bytes, ROOM, 1000, &length, NULL), WEFT_TIMED_OUT,
           "no message came within 1");
-    HOLDS(memcmp(bytes, "fits", 4) == 0);
+    HOLDS(length == 99 && bytes[0] == 7);
     FAILS(weft_mailbox_receive_into_within(box, bytes, ROOM, 1000, NULL, NULL), WEFT_INVALID,
           "the pointer for the length is null");
 }
@@ -141,8 +150,10 @@ main(void)
         send_all(box, bytes);
     else
         receive_all(box, bytes, expected);
-    if (rank == 0)
+    if (rank == 0) {
         select_all(box);
+        receive_nothing(box, bytes);
+    }
     statistics(job, rank);
     OK(weft_barrier(job));
     OK(weft_port_destroy(box));

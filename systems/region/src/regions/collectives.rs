@@ -52,7 +52,8 @@ impl Regions {
     /// the same order, from one thread at a time.
     ///
     /// # Errors
-    /// [`Error::Disagreement`], a peer's breach, a lost rank.
+    /// [`Error::Disagreement`], a peer's breach, a lost rank: in a job that goes on after losses,
+    /// too, where operations of a team take the place of these.
     pub fn barrier(&self) -> Result<()> {
         self.node.operate(&BARRIER, &mut [], |_, _| ())
     }

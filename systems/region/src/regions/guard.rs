@@ -53,8 +53,8 @@ impl<T: Pod> Mapped<T> {
     /// is `rgn_end_read`.
     ///
     /// # Errors
-    /// [`Error::Misuse`] inside a write of this node, [`Error::Deleted`], a peer's breach, a lost
-    /// rank.
+    /// [`Error::Misuse`] inside a write of this node, [`Error::Deleted`], [`Error::Lost`], a peer's
+    /// breach, a lost rank.
     #[inline]
     pub fn read(&self) -> Result<Read<'_, T>> {
         let memory = self.call_for(Call::StartRead, Slot::lend)?;
@@ -65,8 +65,8 @@ impl<T: Pod> Mapped<T> {
     /// `rgn_end_write`.
     ///
     /// # Errors
-    /// [`Error::Misuse`] inside a read or write of this node, [`Error::Deleted`], a peer's breach,
-    /// a lost rank.
+    /// [`Error::Misuse`] inside a read or write of this node, [`Error::Deleted`], [`Error::Lost`], a
+    /// peer's breach, a lost rank.
     #[inline]
     pub fn write(&self) -> Result<Write<'_, T>> {
         let memory = self.call_for(Call::StartWrite, |slot| self.regions.writable(slot))??;
@@ -100,7 +100,8 @@ impl<T: Pod> Mapped<T> {
     /// `rgn_delete`: ends the region everywhere, once nobody is in it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] inside an access, [`Error::Deleted`], a peer's breach, a lost rank.
+    /// [`Error::Misuse`] inside an access, [`Error::Deleted`], [`Error::Lost`], a peer's breach, a
+    /// lost rank.
     pub fn delete(self) -> Result<()> {
         self.call(Call::Delete)
     }
