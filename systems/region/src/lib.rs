@@ -25,8 +25,8 @@
 //! | `rgn_bcast_send`, `rgn_bcast_recv` | [`Regions::broadcast`] |
 //! | `rgn_reduce_*` | [`Regions::reduce`] |
 //!
-//! In a job that goes on after losses a region is lost with its home, and with the node that had the
-//! only copy ([`Error::Lost`]); all others go on.
+//! In a job that goes on after losses a region is lost with its home, and with the node that had
+//! the only copy ([`Error::Lost`]); all others go on.
 //!
 //! May use the packet layer, of which the protocol takes the numbers of ranks and nothing else, and
 //! the engine of collective operations.

@@ -65,8 +65,8 @@ impl<T: Pod> Mapped<T> {
     /// `rgn_end_write`.
     ///
     /// # Errors
-    /// [`Error::Misuse`] inside a read or write of this node, [`Error::Deleted`], [`Error::Lost`], a
-    /// peer's breach, a lost rank.
+    /// [`Error::Misuse`] inside a read or write of this node, [`Error::Deleted`], [`Error::Lost`],
+    /// a peer's breach, a lost rank.
     #[inline]
     pub fn write(&self) -> Result<Write<'_, T>> {
         let memory = self.call_for(Call::StartWrite, |slot| self.regions.writable(slot))??;
