@@ -20,6 +20,8 @@
 //! | S1 | all that live get the same team, and all of them are in it |
 //! | S2 | its name is the one that the first of its members brought |
 //! | S3 | all that live get a team, once the detector has told everybody and nothing is under way |
+//!
+//! The tests of agreements explore it, with ranks that are lost meanwhile.
 
 use weft_endpoint::Rank;
 
@@ -45,11 +47,10 @@ pub struct Shrunk {
     pub name: u32,
 }
 
-/// A mistake, in tests.
-#[cfg(test)]
+/// A mistake to plant: a test of the tests, which alone can make it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Planted {
-    /// The first member names the team at once.
+    /// The first member names the team at once, in the only agreement.
     NameAtOnce,
     /// The second agreement is the last, whatever it names.
     StopAtTwo,
@@ -70,14 +71,18 @@ impl Shrinking {
 
     /// Flags that this member brings to the next agreement: ones, unless it names the team.
     pub fn flags(&self) -> u32 {
-        let names = self.known.is_some() || self.names_at_once();
+        let names = self.known.is_some() || self.has(Planted::NameAtOnce);
         if names && self.live().next() == Some(self.me) { self.name } else { u32::MAX }
     }
 
     /// An agreement has decided these flags, and that these are lost. Returns the team if all have
     /// one now; else there is another agreement.
     pub fn decided(&mut self, flags: u32, lost: Vec<Rank>) -> Option<Shrunk> {
-        let is_last = self.known.as_ref() == Some(&lost) || self.stops_now();
+        let stops = match self.known {
+            None => self.has(Planted::NameAtOnce),
+            Some(_) => self.has(Planted::StopAtTwo),
+        };
+        let is_last = self.known.as_ref() == Some(&lost) || stops;
         self.known = Some(lost);
         is_last.then(|| Shrunk { members: self.live().collect(), name: flags })
     }
@@ -88,26 +93,13 @@ impl Shrinking {
     }
 
     #[cfg(test)]
-    fn names_at_once(&self) -> bool {
-        self.planted == Some(Planted::NameAtOnce)
-    }
-
-    #[cfg(test)]
-    fn stops_now(&self) -> bool {
-        match self.planted {
-            None => false,
-            Some(Planted::NameAtOnce) => true,
-            Some(Planted::StopAtTwo) => self.known.is_some(),
-        }
+    fn has(&self, bug: Planted) -> bool {
+        self.planted == Some(bug)
     }
 
     #[cfg(not(test))]
-    fn names_at_once(&self) -> bool {
-        false
-    }
-
-    #[cfg(not(test))]
-    fn stops_now(&self) -> bool {
+    #[inline(always)]
+    fn has(&self, _: Planted) -> bool {
         false
     }
 }

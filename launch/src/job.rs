@@ -112,9 +112,8 @@ pub(crate) struct Job {
     phase: Phase,
     join_limit: Option<Duration>,
     loss_grace: Duration,
+    /// Reaction to losses that the user asked for.
     on_loss: OnLoss,
-    /// Reaction to losses that the user asked for, whatever programs do.
-    told: OnLoss,
     /// Losses after which the job has gone on.
     borne: Vec<(Rank, Fault)>,
     given_up: bool,
@@ -144,7 +143,6 @@ impl Job {
             join_limit,
             loss_grace,
             on_loss,
-            told: on_loss,
             borne: Vec::new(),
             given_up: false,
             passed_on: Vec::new(),
@@ -252,7 +250,7 @@ impl Job {
             let again = "a second process of this rank asked to join";
             return self.fail(now, rank, Fault::BadMessage(again.into()));
         }
-        if !self.heeds(rank) {
+        if !self.agrees(rank) {
             return self.fail(now, rank, Fault::AsksOtherwise);
         }
         self.reach(rank, Stage::Welcomed);
@@ -279,19 +277,19 @@ impl Job {
 
     /// False if this rank and one that was welcomed want different reactions to losses, and the
     /// user has not said what holds.
-    fn heeds(&mut self, rank: Rank) -> bool {
-        if self.told == OnLoss::Continue {
-            return true;
-        }
+    fn agrees(&self, rank: Rank) -> bool {
         let asks = self.ranks[rank.index()].asks_to_go_on;
-        let mut welcomed = self.ranks.iter().filter(|state| state.stage > Stage::Started);
-        if welcomed.any(|state| state.asks_to_go_on != asks) {
-            return false;
-        }
-        if asks {
-            self.on_loss = OnLoss::Continue;
-        }
-        true
+        self.on_loss == OnLoss::Continue || self.welcomed().all(|it| it.asks_to_go_on == asks)
+    }
+
+    /// True if the job goes on after a loss: all that were welcomed have asked alike, or the user
+    /// has said it.
+    fn goes_on(&self) -> bool {
+        self.on_loss == OnLoss::Continue || self.welcomed().any(|it| it.asks_to_go_on)
+    }
+
+    fn welcomed(&self) -> impl Iterator<Item = &RankState> {
+        self.ranks.iter().filter(|state| state.stage > Stage::Started)
     }
 
     fn reach(&mut self, rank: Rank, stage: Stage) {
@@ -324,7 +322,7 @@ impl Job {
     /// have come to the end of the program then, but one that is lost at its end may have told some
     /// of the last agreement, and those who have ended tell nobody.
     fn tell_of_well_ended(&mut self, endings: &[(Rank, Ending)]) {
-        if self.on_loss != OnLoss::Continue || self.have_none_asked() {
+        if !self.goes_on() || self.have_none_asked() {
             return;
         }
         for &(lost, cause) in endings {
@@ -374,7 +372,7 @@ impl Job {
         losses.retain(|loss| !self.ranks[loss.lost.index()].is_lost);
         let mut borne = Vec::new();
         for Loss { lost, cause, fault } in losses {
-            let goes_on = self.on_loss == OnLoss::Continue;
+            let goes_on = self.goes_on();
             if goes_on || !self.ranks.iter().any(|state| state.is_lost) {
                 self.actions.push_back(Action::AnnounceLoss { lost, cause });
             }

@@ -55,7 +55,8 @@ enum Launcher {
 
 impl Membership {
     /// Asks the launcher for this process's place, be that Weft's or a process manager
-    /// (`pmi`); `None` if none started it, so that it is alone.
+    /// (`pmi`); `None` if none started it, so that it is alone. Of Weft's it asks for this reaction
+    /// to losses, as all programs of the job do; process managers end all jobs at a loss.
     ///
     /// To be called once, best before the process has other threads: only then can what it starts
     /// tell that it is not a rank itself. Under a process manager it may be called again, by all
@@ -64,16 +65,7 @@ impl Membership {
     ///
     /// # Errors
     /// [`JoinError`] if there is a launcher but no place.
-    pub fn find() -> Result<Option<Self>, JoinError> {
-        Self::find_for(OnLoss::End)
-    }
-
-    /// Does what [`Self::find`] does, and asks Weft's launcher for this reaction to losses, as all
-    /// programs of the job do. Process managers end all jobs at a loss.
-    ///
-    /// # Errors
-    /// Those of [`Self::find`].
-    pub fn find_for(on_loss: OnLoss) -> Result<Option<Self>, JoinError> {
+    pub fn find(on_loss: OnLoss) -> Result<Option<Self>, JoinError> {
         if managed::has_left() {
             return Self::meet();
         }

@@ -5,7 +5,7 @@
 //! | what | a lost rank |
 //! |---|---|
 //! | calls | those to it fail, and say so |
-//! | the order | all that live are handed the same messages, and hear of the loss between the same two |
+//! | the order | all that live are handed the same, and hear of the loss between the same two |
 //! | the object | lives on, with all that was done to it |
 //! | regions | what it created is lost, and what it had written last |
 //! | the team | shrinks to those that live |

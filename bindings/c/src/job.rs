@@ -131,12 +131,7 @@ fn of_packets(packets: &weft_endpoint::Statistics) -> weft::Statistics {
 /// until the launcher has answered. The job is the caller's, to be given back to weft_leave().
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_join(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
-    call(|| {
-        let job = given(job, "the pointer for the result")?;
-        let weft = once(|| Ok(weft::join()?))?;
-        job.write(Job::new(&weft.packets().clone(), Layer::Messages(weft)));
-        Ok(())
-    })
+    join(job, weft::OnLoss::End)
 }
 
 /// Does what weft_join() does, and asks that the job go on after the loss of a rank, as all
@@ -144,9 +139,13 @@ pub extern "C" fn weft_join(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
 /// a process manager it ends at a loss, which weft_goes_on() says.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_join_to_go_on(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
+    join(job, weft::OnLoss::Continue)
+}
+
+fn join(job: Option<&mut MaybeUninit<*mut Job>>, on_loss: weft::OnLoss) -> Status {
     call(|| {
         let job = given(job, "the pointer for the result")?;
-        let weft = once(|| Ok(weft::join_for(weft::OnLoss::Continue)?))?;
+        let weft = once(|| Ok(weft::join_for(on_loss)?))?;
         job.write(Job::new(&weft.packets().clone(), Layer::Messages(weft)));
         Ok(())
     })

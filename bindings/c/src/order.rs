@@ -84,12 +84,7 @@ pub extern "C" fn weft_order_create(
     user: User,
     order: Option<&mut MaybeUninit<*mut Order>>,
 ) -> Status {
-    call(|| {
-        let name = name.get("the name")?;
-        create(job, (callback, None), user, order, |weft, handler| {
-            Ok(weft.orders().order_with_losses(name, handler)?)
-        })
-    })
+    weft_order_create_with_losses(job, name, callback, None, user, order)
 }
 
 /// Does what weft_order_create() does, and calls lost for each member that is lost, if it is not

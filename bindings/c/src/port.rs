@@ -331,12 +331,9 @@ pub extern "C" fn weft_mailbox_receive_into(
     source: Option<&mut MaybeUninit<u32>>,
 ) -> Status {
     call(|| {
-        let mailbox = opened(port)?.mailbox()?;
-        let length = given(length, "the pointer for the length")?;
-        let (from, bytes) = mailbox.receive_into(buffer.writable(capacity)?)?;
-        length.write(bytes);
-        source.map(|source| source.write(from.0.into()));
-        Ok(())
+        receive_into(port, length, source, |mailbox| {
+            Ok(mailbox.receive_into(buffer.writable(capacity)?)?)
+        })
     })
 }
 
@@ -353,15 +350,27 @@ pub extern "C" fn weft_mailbox_receive_into_within(
     source: Option<&mut MaybeUninit<u32>>,
 ) -> Status {
     call(|| {
-        let mailbox = opened(port)?.mailbox()?;
-        let length = given(length, "the pointer for the length")?;
-        let limit = Duration::from_nanos(nanoseconds);
-        let received = mailbox.receive_into_within(buffer.writable(capacity)?, limit)?;
-        let (from, bytes) = received.ok_or_else(|| late(limit))?;
-        length.write(bytes);
-        source.map(|source| source.write(from.0.into()));
-        Ok(())
+        receive_into(port, length, source, |mailbox| {
+            let limit = Duration::from_nanos(nanoseconds);
+            let received = mailbox.receive_into_within(buffer.writable(capacity)?, limit)?;
+            received.ok_or_else(|| late(limit))
+        })
     })
+}
+
+/// Receives into a buffer of C's, and gives the length and the sender.
+fn receive_into(
+    port: Option<&Port>,
+    length: Option<&mut MaybeUninit<usize>>,
+    source: Option<&mut MaybeUninit<u32>>,
+    receive: impl FnOnce(&Mailbox) -> Result<(weft::Rank, usize), Failure>,
+) -> Result<(), Failure> {
+    let mailbox = opened(port)?.mailbox()?;
+    let length = given(length, "the pointer for the length")?;
+    let (from, bytes) = receive(mailbox)?;
+    length.write(bytes);
+    source.map(|source| source.write(from.0.into()));
+    Ok(())
 }
 
 fn late(limit: Duration) -> Failure {

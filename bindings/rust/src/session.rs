@@ -45,7 +45,7 @@ impl Session {
     /// Finds the job that this process was started in, or makes one of a single rank, and asks for
     /// this reaction to losses.
     pub fn open(on_loss: OnLoss) -> Result<Self> {
-        let membership = Membership::find_for(on_loss)?;
+        let membership = Membership::find(on_loss)?;
         let options = Options::read(membership.as_ref(), on_loss)?;
         match membership {
             Some(member) if member.network().is_some() => Session::on_network(member, &options),

@@ -6,6 +6,7 @@
 mod ends;
 mod farm;
 mod kills;
+mod losing;
 mod orca;
 mod survivors;
 mod why;

@@ -544,7 +544,7 @@ mod any_order {
                     _ => None,
                 })
                 .collect();
-            prop_assert!(job.on_loss == OnLoss::Continue || announced.len() <= 1);
+            prop_assert!(job.goes_on() || announced.len() <= 1);
             announced.sort();
             prop_assert!(announced.is_sorted_by(|one, next| one < next));
             let mut deadlines = 0;

@@ -27,8 +27,8 @@ use std::time::Duration;
 use rustix::io::{pread, pwrite};
 use rustix::process::{Signal, getpid, kill_process};
 use weft_launch::{
-    Binding, FarLink, HostLayout, HostsSpec, JobSpec, Membership, PEER_LOST, RankLayout, Settings,
-    parse_hosts, run, run_on_hosts, start_if_asked,
+    Binding, FarLink, HostLayout, HostsSpec, JobSpec, Membership, OnLoss, PEER_LOST, RankLayout,
+    Settings, parse_hosts, run, run_on_hosts, start_if_asked,
 };
 use weft_link::Link;
 use weft_link::bell::Loss;
@@ -126,7 +126,7 @@ fn be_a_rank(behaviours: Vec<String>) {
         "absent-descriptors" => return print_descriptors(),
         _ => {}
     }
-    let mut membership = match Membership::find() {
+    let mut membership = match Membership::find(OnLoss::End) {
         Ok(Some(membership)) => membership,
         Ok(None) => {
             println!("alone");
@@ -183,7 +183,7 @@ fn behave(name: &str, value: &str, membership: &Membership, memory: &OwnedFd) {
         "cores" => println!("cores {}", rustix::thread::sched_getaffinity(None).unwrap().count()),
         "descriptors" => print_descriptors(),
         "child" => drop(Command::new(std::env::current_exe().unwrap()).arg("leave").status()),
-        "again" => println!("{}", Membership::find().unwrap_err()),
+        "again" => println!("{}", Membership::find(OnLoss::End).unwrap_err()),
         "daemon" => start_daemon(),
         "stdin" => {
             let mut text = String::new();

@@ -1,35 +1,29 @@
 //! A bit of everything on two hosts, whose ranks are killed: what is left says the same, on both.
 
-use super::farm::lose;
+use super::losing::Judged;
 use super::*;
-use crate::common::mortal::{Mortal, seeds};
+use crate::common::mortal::seeds;
 use crate::common::survivors::judge;
 use crate::common::traces::Draw;
 
 /// Storms over each link.
 const RUNS: u64 = 2;
 
-fn survive(what: &str, rounds: u64, loss: impl Fn(&mut Mortal)) {
-    let Some(two) = cluster(2) else { return };
-    for link in ["udp", "xdp"] {
-        let what = format!("{what} over {link}");
-        let survivors = format!("survivors --rounds {rounds}");
-        judge(&lose(&two, link, &what, &survivors, &loss), rounds, &what);
-    }
-}
+const SURVIVORS: Judged =
+    Judged { words: |rounds| format!("survivors --rounds {rounds}"), length: 200, judge };
 
 #[test]
 fn three_of_eight_are_lost() {
     for seed in seeds("SURVIVORS", RUNS) {
         let victims = Draw(seed).some(3, 8);
         let what = format!("seed {seed}, {victims:?}");
-        survive(&what, 200, |job| job.kill(&victims, &mut Draw(seed)));
+        SURVIVORS.survives(&what, |job| job.kill(&victims, &mut Draw(seed)));
     }
 }
 
 #[test]
 fn the_other_host_is_lost() {
-    survive("host b", 300, |job| job.kill_host_of(5));
+    SURVIVORS.survives("host b", |job| job.kill_host_of(5));
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Jobs that go on, whose ranks are killed.
 
-use super::built;
-use super::parent_if_known;
 use super::traces::{Draw, Process, ends_within, kill, marked, shared_memory, variable_of};
+use super::{built, parent_if_known};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
