@@ -249,8 +249,13 @@ impl<F> Gates<F> {
         self.notices.push_back((protocol, to, stop));
     }
 
-    /// The next notice that this rank owes.
+    /// True if this rank owes notices.
     #[inline]
+    pub fn owe_notices(&self) -> bool {
+        !self.notices.is_empty()
+    }
+
+    /// The next notice that this rank owes.
     pub fn next_notice(&mut self) -> Option<(Protocol, Rank, bool)> {
         self.notices.pop_front()
     }

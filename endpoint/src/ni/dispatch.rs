@@ -101,7 +101,8 @@ impl<L: Link> Dispatcher<L> {
         self.note_trouble(self.poll_pending(inner))
     }
 
-    pub(crate) fn poll_pending<'a>(&'a self, mut inner: Entered<'a, Inner<L>>) -> Result<Polled> {
+    #[inline(always)]
+    fn poll_pending<'a>(&'a self, mut inner: Entered<'a, Inner<L>>) -> Result<Polled> {
         if self.interface.attendance.sleepers.is_in_upcall() {
             return self.drain_beside_upcall(inner).map(Polled::of);
         }
@@ -131,7 +132,8 @@ impl<L: Link> Dispatcher<L> {
         self.note_trouble(self.take_pending(inner, protocol, inspector, into))
     }
 
-    pub(crate) fn take_pending<'a>(
+    #[inline(always)]
+    fn take_pending<'a>(
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
         protocol: Protocol,

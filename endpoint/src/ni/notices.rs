@@ -69,13 +69,20 @@ impl<L: Link> Inner<L> {
     /// Sends the notices that this rank owes, as far as there are frames.
     #[inline]
     pub fn send_notices(&mut self) {
-        while let Some((protocol, to, stop)) = self.gates.next_notice() {
-            let Some(frame) = self.link.alloc(Some(to)) else {
-                return self.gates.requeue_notice((protocol, to, stop));
-            };
-            self.held += 1;
-            self.unicast(Protocol::ENDPOINT, to, frame, encode_notice(protocol, stop));
+        if self.gates.owe_notices() {
+            send_owed_notices(self);
         }
+    }
+}
+
+#[cold]
+fn send_owed_notices<L: Link>(inner: &mut Inner<L>) {
+    while let Some((protocol, to, stop)) = inner.gates.next_notice() {
+        let Some(frame) = inner.link.alloc(Some(to)) else {
+            return inner.gates.requeue_notice((protocol, to, stop));
+        };
+        inner.held += 1;
+        inner.unicast(Protocol::ENDPOINT, to, frame, encode_notice(protocol, stop));
     }
 }
 

@@ -121,7 +121,8 @@ impl<L: Link> Dispatcher<L> {
             return self.handle_plain(inner, plain, frame, handler);
         }
         let queued = inner.queue_plain(plain, frame);
-        self.note_trouble(queued.and_then(|()| self.poll_pending(inner)))
+        self.note_trouble(queued)?;
+        self.poll_any(inner)
     }
 
     /// The upcall for a plain packet.
@@ -213,7 +214,8 @@ impl<L: Link> Dispatcher<L> {
             return self.give_plain(inner, &plain, frame, inspector, into);
         }
         let queued = inner.queue_plain(&plain, frame);
-        self.note_trouble(queued.and_then(|()| self.take_pending(inner, protocol, inspector, into)))
+        self.note_trouble(queued)?;
+        self.take_any(inner, protocol, inspector, into)
     }
 
     /// Gives a plain packet to the system that takes it.

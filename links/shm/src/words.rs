@@ -9,7 +9,9 @@ use weft_wire::{Atomic, Rank};
 
 /// Words of atomic operations and shared arenas of all ranks.
 pub(crate) struct Words {
-    words: Vec<View<AtomicU64>>,
+    words: View<AtomicU64>,
+    /// Entries of `words` that those of two ranks are apart.
+    apart: usize,
     arenas: Vec<View<AtomicU64>>,
     doorbells: Vec<Doorbell>,
 }
@@ -18,8 +20,10 @@ impl Words {
     /// Words in these segments, as rank `own` has them.
     pub fn new(segments: &[Segment], own: Rank) -> Self {
         let doorbell = |segment: &Segment| Doorbell::new(&segment.control(), own);
+        let (words, apart) = Segment::words(segments);
         Words {
-            words: segments.iter().map(Segment::words).collect(),
+            words,
+            apart,
             arenas: segments.iter().map(Segment::arena).collect(),
             doorbells: segments.iter().map(doorbell).collect(),
         }
@@ -27,8 +31,7 @@ impl Words {
 
     #[inline]
     fn word(&self, home: Rank, index: u16) -> &AtomicU64 {
-        // A view ends with its rank's last word.
-        &self.words[home.index()][8 * usize::from(index)]
+        &self.words[home.index() * self.apart + 8 * usize::from(index)]
     }
 }
 

@@ -1,7 +1,6 @@
 //! The message that is next, and those that came too early: no clock, no network, no lock.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::VecDeque;
 
 /// I10, one order: the messages of an order are handed over with consecutive numbers, from 0 on;
 /// `next` is the number that is due.
@@ -41,7 +40,8 @@ pub enum Disorder {
 #[cfg_attr(test, derive(Clone, Hash, Debug))]
 pub(super) struct Sequence<T> {
     next: u64,
-    early: BTreeMap<u64, Early<T>>,
+    /// Early items by how far ahead of `next` they are; the last place has one.
+    early: VecDeque<Option<Early<T>>>,
     /// Early items by member.
     held: Vec<u64>,
     /// Largest number of messages of one member under way.
@@ -50,6 +50,7 @@ pub(super) struct Sequence<T> {
 
 #[cfg_attr(test, derive(Clone, Hash, Debug))]
 struct Early<T> {
+    number: u64,
     member: usize,
     item: T,
 }
@@ -58,7 +59,7 @@ impl<T> Sequence<T> {
     /// Nothing has arrived of an order of so many members, each of which may have `limit` items
     /// under way: numbered, and not yet handed over by everybody.
     pub fn new(members: usize, limit: u64) -> Self {
-        Sequence { next: 0, early: BTreeMap::new(), held: vec![0; members], limit }
+        Sequence { next: 0, early: VecDeque::new(), held: vec![0; members], limit }
     }
 
     /// An item of `member` has arrived. If it is due and may `pass`, it is handed over at once and
@@ -76,41 +77,66 @@ impl<T> Sequence<T> {
         item: T,
         pass: bool,
     ) -> Result<Option<T>, (Disorder, T)> {
-        if number == self.next && pass {
-            self.next += 1;
+        if number == self.next && pass && self.is_missing(0) {
+            self.advance();
             return Ok(Some(item));
         }
-        let ahead = match number.checked_sub(self.next) {
-            None => return Err((Disorder::Late, item)),
-            Some(ahead) => ahead,
-        };
-        if ahead >= self.held.len() as u64 * self.limit {
-            return Err((Disorder::TooFar, item));
+        match self.place(member, number) {
+            Ok(ahead) => self.keep(ahead, Early { number, member, item }),
+            Err(disorder) => return Err((disorder, item)),
         }
-        if self.held[member] >= self.limit {
-            return Err((Disorder::TooMany, item));
-        }
-        match self.early.entry(number) {
-            Entry::Occupied(_) => return Err((Disorder::Taken, item)),
-            Entry::Vacant(place) => place.insert(Early { member, item }),
-        };
-        self.held[member] += 1;
-        i11_early_bounded(self.held[member], self.limit);
         Ok(None)
     }
 
     /// The item that is due, if it has arrived.
     #[inline]
     pub fn take(&mut self) -> Option<(u64, T)> {
-        let first = self.early.first_entry()?;
-        if *first.key() != self.next {
+        if self.is_missing(0) {
             return None;
         }
-        let (number, Early { member, item }) = first.remove_entry();
-        i10_one_order(self.next, number);
+        let due = self.next;
+        let Early { number, member, item } = self.advance()?;
+        i10_one_order(due, number);
         self.held[member] -= 1;
-        self.next += 1;
         Some((number, item))
+    }
+
+    /// True if no item that is so far ahead has arrived.
+    #[inline]
+    fn is_missing(&self, ahead: usize) -> bool {
+        !matches!(self.early.get(ahead), Some(Some(_)))
+    }
+
+    /// The next number is due. Returns what waited with the one that was.
+    #[inline]
+    fn advance(&mut self) -> Option<Early<T>> {
+        self.next += 1;
+        self.early.pop_front().flatten()
+    }
+
+    /// Place of an early item of `member`: how far ahead it is.
+    fn place(&self, member: usize, number: u64) -> Result<usize, Disorder> {
+        let ahead = number.checked_sub(self.next).ok_or(Disorder::Late)?;
+        if ahead >= self.held.len() as u64 * self.limit {
+            return Err(Disorder::TooFar);
+        }
+        if self.held[member] >= self.limit {
+            return Err(Disorder::TooMany);
+        }
+        if self.is_missing(ahead as usize) { Ok(ahead as usize) } else { Err(Disorder::Taken) }
+    }
+
+    fn keep(&mut self, ahead: usize, early: Early<T>) {
+        let member = early.member;
+        while self.early.len() < ahead {
+            self.early.push_back(None);
+        }
+        match self.early.get_mut(ahead) {
+            Some(place) => *place = Some(early),
+            None => self.early.push_back(Some(early)),
+        }
+        self.held[member] += 1;
+        i11_early_bounded(self.held[member], self.limit);
     }
 
     /// Number of messages that were handed over: the number that is due.
@@ -126,8 +152,8 @@ impl<T> Sequence<T> {
     /// Does what [`Self::abandon`] does; each item has its number, in their order.
     pub fn abandon_numbered(&mut self) -> impl Iterator<Item = (u64, T)> + use<T> {
         self.held.fill(0);
-        let early = std::mem::take(&mut self.early).into_iter();
-        early.map(|(number, early)| (number, early.item))
+        let early = std::mem::take(&mut self.early).into_iter().flatten();
+        early.map(|early| (early.number, early.item))
     }
 }
 

@@ -39,6 +39,15 @@ fn numbers_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn a_number_that_waits_is_not_passed_by_another_message_that_has_it() {
+    let mut sequence = Sequence::new(2, 8);
+    assert_eq!(sequence.arrive(0, 0, 7, false), Ok(None), "due, but the handler is busy");
+    assert_eq!(sequence.arrive(1, 0, 8, true), Err((Disorder::Taken, 8)));
+    assert_eq!(sequence.take(), Some((0, 7)));
+    assert_eq!(sequence.arrive(1, 1, 9, true), Ok(Some(9)));
+}
+
+#[test]
 fn what_is_abandoned_is_given_up_in_order() {
     let mut sequence = Sequence::new(1, 8);
     for number in [5, 3, 1] {
