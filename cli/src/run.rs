@@ -33,6 +33,10 @@ pub struct Arguments {
     /// Ranks, 1 to 1024 [default: one per core]
     #[arg(short = 'n', long, value_name = "P", value_parser = ranks)]
     ranks: Option<u16>,
+    /// Ranks that the job has at most: those that are not there at first programs may have started,
+    /// on this host and by shared memory [default: as many as at first]
+    #[arg(long, value_name = "P", value_parser = ranks, env = "WEFT_ROOM")]
+    room: Option<u16>,
     /// Link that packets take; auto takes the best that works here
     #[arg(long, value_enum, default_value_t = Link::Auto)]
     link: Link,
@@ -123,6 +127,7 @@ Examples:
   weft run -n 4 -- asp --from AMS --to HBA       4 ranks of a program that comes with weft
   weft run -n 4 -- weft-example hello            one of the guide's examples; weft-example lists them
   weft run -- ./my-program input.dat             your own program, a rank per core
+  weft run -n 2 --room 8 -- ./my-program         a program that may have six more ranks started
   weft run -n 1 -- ./master : -n 7 -- ./worker   rank 0 runs one program, ranks 1 to 7 another
   weft run -n 8 --label -- ./my-program          say which rank wrote each line
   weft run -n 8 --output-dir runs -- ./my-program    keep the output of each rank in files
@@ -256,6 +261,18 @@ impl Arguments {
                  or --lossless or --link fabric",
             );
         }
+        if self.room.is_some() && self.needs_network() {
+            return wrong(
+                "ranks that come later share memory with the others: --room is for one host, by shm",
+            );
+        }
+        if let (Some(room), Some(ranks)) = (self.room, self.ranks)
+            && room < ranks
+        {
+            return wrong(&format!(
+                "--room {room} is less than the {ranks} ranks that the job begins with"
+            ));
+        }
         match (self.needs_network(), preset.retransmits()) {
             (false, true) => wrong(
                 "shared memory loses nothing, so nothing is ever sent again there; take nrx-imc or nrx-hmc",
@@ -290,7 +307,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
     let spec = spec(arguments, cores);
     let Some(hosts) = hosts else {
         if says_first {
-            let line = first_line(spec.settings.ranks, &Cores::look(), link, preset);
+            let line = first_line(spec.founders(), &Cores::look(), link, preset);
             eprintln!("weft: {line}");
         }
         return Ok(weft_launch::run(&spec)?.exit_code());
@@ -311,11 +328,13 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let keeps_to_link = arguments.keeps_to_link();
     let needs_network = arguments.needs_network();
     let default_ranks = u16::try_from(cores).unwrap_or(MAX_RANKS).min(MAX_RANKS);
-    let ranks = arguments.ranks.unwrap_or(default_ranks);
+    let ranks = arguments.ranks.or(arguments.room.map(|room| room.min(default_ranks)));
+    let ranks = ranks.unwrap_or(default_ranks);
+    let room = arguments.room.unwrap_or(ranks);
     let mut settings = match arguments.hosts.are_given() {
         // How many of them share a host is found out later, and how long windows may be there.
         true => Settings::new(ranks.min(FULL_WINDOW_RANKS)),
-        false => Settings::new(ranks),
+        false => Settings::new(room),
     };
     if needs_network {
         settings = settings.beside_network();
@@ -323,6 +342,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     settings.window_packets = arguments.window.unwrap_or(settings.window_packets);
     let mut command = arguments.command.into_iter();
     let mut spec = JobSpec::new(settings, command.next().unwrap_or_default());
+    spec.vacant = room - ranks;
     spec.arguments = command.collect();
     spec.later = arguments.later;
     spec.binding = match arguments.bind {

@@ -46,6 +46,14 @@ pub enum Error {
         /// Ranks in the job.
         ranks: usize,
     },
+    /// Something of the ranks that a job began with, asked for by one that came later.
+    #[error("rank {rank} came when the job had begun: {what} are for those that it began with")]
+    CameLater {
+        /// This rank.
+        rank: Rank,
+        /// The thing asked for.
+        what: &'static str,
+    },
     /// A group that cannot be, or that this rank is not in.
     #[error(transparent)]
     Group(#[from] GroupError),

@@ -105,10 +105,29 @@ impl Packets {
         self.handle.node.attributes().local
     }
 
-    /// Ranks in the job.
+    /// Ranks that the job began with, numbered from 0 on: all of them, unless it grows. They alone
+    /// are the broadcast group.
     #[inline]
     pub fn size(&self) -> usize {
+        self.handle.node.attributes().founders
+    }
+
+    /// Ranks that the job has at most: packets may come from all of them, and those from
+    /// [`Self::size`] on are there once they have come.
+    #[inline]
+    pub fn room(&self) -> usize {
         self.handle.node.attributes().ranks
+    }
+
+    /// Checks that the job began with this rank: for a system of all ranks, which takes no others.
+    ///
+    /// # Errors
+    /// [`Error::CameLater`](crate::Error::CameLater) with `what` that is.
+    pub fn check_founder(&self, what: &'static str) -> Result<()> {
+        match self.rank().index() < self.size() {
+            true => Ok(()),
+            false => Err(crate::Error::CameLater { rank: self.rank(), what }),
+        }
     }
 
     /// Largest payload of a packet to any rank, in bytes.

@@ -1,8 +1,8 @@
 //! The ranks of this host: their memory, their processes, and what these leave behind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -16,8 +16,8 @@ use crate::channel::{self, ReceiveError};
 use crate::error::LaunchError;
 use crate::limits::killed_for_memory;
 use crate::messages::{
-    CORES, Doing, Ending, Event, JobNetwork, Message as _, Options, RankNow, Standing, ToLauncher,
-    ToRank, Welcome,
+    CORES, Doing, Ending, Event, Growth, JobNetwork, Message as _, Options, RankNow, Standing,
+    ToLauncher, ToRank, Welcome,
 };
 use crate::orphans::{KILL_LIMIT, Orphans};
 use crate::program::Found;
@@ -33,7 +33,8 @@ const WELCOME_RETRY: Duration = Duration::from_millis(1);
 /// Messages taken in from one rank before the others have their turn.
 const MESSAGES_AT_ONCE: usize = 64;
 
-/// Ranks of a job that are here: `spec.settings.ranks` of them, from `first` on.
+/// Ranks of a job that are here: `spec.settings.ranks` of them, those among them that come later,
+/// from `first` on.
 #[derive(Debug)]
 pub(crate) struct Part {
     /// The first rank here.
@@ -60,6 +61,8 @@ pub(crate) struct Crew<'a> {
     memory: OwnedFd,
     supervisor: Supervisor,
     orphans: Option<Orphans>,
+    /// Ranks that had others started, by the rank that was.
+    spawners: BTreeMap<Rank, Rank>,
     /// Ranks that wait for their welcome because the system has too many descriptors under way.
     unwelcomed: BTreeSet<Rank>,
     /// [`killed_for_memory`] before these processes were started, and those of them since then that
@@ -79,8 +82,7 @@ impl<'a> Crew<'a> {
         part: Part,
         stdin: OwnedFd,
     ) -> Result<(Self, Vec<Pipes>), LaunchError> {
-        let settings = &spec.settings;
-        let ranks = settings.ranks;
+        let (settings, ranks) = (&spec.settings, spec.settings.ranks);
         let failed =
             |error| LaunchError::Memory { ranks, bytes: settings.segment_bytes() as u64, error };
         let memory = create_memory(settings).map_err(failed)?;
@@ -93,20 +95,49 @@ impl<'a> Crew<'a> {
             memory,
             supervisor,
             orphans,
+            spawners: BTreeMap::new(),
             unwelcomed: BTreeSet::new(),
             killed_for_memory_before: killed_for_memory(),
         };
-        let mut pipes = Vec::new();
-        for index in 0..ranks {
-            let rank = crew.part.first + index;
-            let failed = |error| LaunchError::Spawn { rank, ranks: crew.part.size, error };
-            let seat = Seat { rank: Rank(rank), index, size: crew.part.size, stdin: stdin.as_fd() };
-            let Spawned { process, out, err } =
-                spawn(spec, programs.of(seat.rank), seat).map_err(failed)?;
-            crew.processes.push(process);
-            pipes.push((out, err));
+        let (mut pipes, size) = (Vec::new(), crew.part.size);
+        for _ in 0..spec.founders() {
+            let rank = crew.next_rank();
+            let failed = |error| LaunchError::Spawn { rank: rank.0, ranks: size, error };
+            let stdin = (rank == 0).then(|| stdin.as_fd());
+            pipes.push(crew.start_next(programs, stdin).map_err(failed)?);
         }
         Ok((crew, pipes))
+    }
+
+    /// Starts the next rank, which rank `by` has asked for.
+    pub fn spawn(&mut self, programs: &Found, by: Rank) -> io::Result<Pipes> {
+        self.spawners.insert(self.next_rank(), by);
+        self.start_next(programs, None)
+    }
+
+    fn start_next(&mut self, programs: &Found, stdin: Option<BorrowedFd<'_>>) -> io::Result<Pipes> {
+        let (rank, index) = (self.next_rank(), self.processes.len() as u16);
+        let seat = Seat { rank, index, size: self.part.size - self.spec.vacant, stdin };
+        let Spawned { process, out, err } = spawn(self.spec, programs.of(rank), seat)?;
+        self.processes.push(process);
+        Ok((out, err))
+    }
+
+    fn next_rank(&self) -> Rank {
+        Rank(self.part.first + self.processes.len() as u16)
+    }
+
+    /// Number of ranks that have been started here.
+    pub fn started(&self) -> u16 {
+        self.processes.len() as u16
+    }
+
+    /// Answers a rank that has asked for more.
+    pub fn answer(&self, rank: Rank, answer: &ToRank) {
+        if let Some(channel) = &self.processes[self.index(rank)].channel {
+            // A rank that cannot be reached has ended, or does not read: then it waits for nothing.
+            let _ = channel::send(channel, &answer.emit(), &[], SendFlags::DONTWAIT);
+        }
     }
 
     /// The processes that are the ranks, in their order.
@@ -143,7 +174,12 @@ impl<'a> Crew<'a> {
             && events.len() < MESSAGES_AT_ONCE
         {
             match channel::receive(channel, RecvFlags::DONTWAIT) {
-                Ok(received) => events.push(event_of(rank, &received.bytes)),
+                Ok(received) => match event_of(rank, &received.bytes) {
+                    Event::Spawn(..) if self.spec.vacant == 0 => {
+                        self.answer(rank, &ToRank::NoRoom(0));
+                    }
+                    event => events.push(event),
+                },
                 Err(ReceiveError::System(Errno::AGAIN)) => break,
                 Err(ReceiveError::Bad(bad)) => {
                     events.push(Event::BadMessage(rank, bad.to_string()))
@@ -187,13 +223,21 @@ impl<'a> Crew<'a> {
             descriptors.extend(access.descriptors());
             JobNetwork { ethernet: access.ethernet().cloned(), ..network.clone() }
         });
-        let welcome = Welcome { rank, settings: self.spec.settings, options, network };
+        let growth = self.growth_for(rank);
+        let welcome = Welcome { rank, settings: self.spec.settings, options, network, growth };
         let message = ToRank::Welcome(welcome).emit();
         let sent = channel::send(channel, &message, &descriptors, SendFlags::DONTWAIT);
         // A rank that cannot be reached ends, or fails to join in time; either is noticed.
         if let Err(Errno::TOOMANYREFS | Errno::AGAIN) = sent {
             self.unwelcomed.insert(rank);
         }
+    }
+
+    /// Growth of the job, for a rank that joins, if it can grow.
+    fn growth_for(&self, rank: Rank) -> Option<Growth> {
+        let founders = self.spec.founders();
+        let spawner = self.spawners.get(&rank).copied();
+        (self.spec.vacant > 0).then_some(Growth { founders, spawner })
     }
 
     /// Options of the ranks.
@@ -259,7 +303,10 @@ impl<'a> Crew<'a> {
 
     /// Sends a signal to a rank and what it has started.
     pub fn signal(&self, rank: Rank, signal: Signal) {
-        self.processes[self.index(rank)].signal(signal);
+        // One that could not be started has no process.
+        if let Some(process) = self.processes.get(self.index(rank)) {
+            process.signal(signal);
+        }
     }
 
     /// Kills all ranks, which have one deadline to disappear.
@@ -319,6 +366,7 @@ fn event_of(rank: Rank, bytes: &[u8]) -> Event {
         Ok(ToLauncher::Report(words)) => Event::Report(rank, words),
         Ok(ToLauncher::CannotStart(errno)) => Event::CannotStart(rank, errno),
         Ok(ToLauncher::GoOn) => Event::GoOn(rank),
+        Ok(ToLauncher::Spawn(count)) => Event::Spawn(rank, count),
         Err(bad) => Event::BadMessage(rank, bad.to_string()),
     }
 }

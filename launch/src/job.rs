@@ -50,6 +50,10 @@ pub(crate) enum Action {
     ReportLoss { lost: Rank, fault: Fault, left: u16 },
     /// Send a signal to a rank and what it has started.
     Signal(Rank, Signal),
+    /// Start these ranks, for which another has asked.
+    Spawn { by: Rank, ranks: Vec<Rank> },
+    /// Tell a rank that has asked for more that there is room for fewer, and for how many.
+    RefuseSpawn { by: Rank, left: u16 },
     /// Stop until somebody says to continue.
     StopSelf,
 }
@@ -67,6 +71,8 @@ pub(crate) enum EndCause {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
+    /// No rank of the job yet.
+    Vacant,
     Started,
     Welcomed,
     Joined,
@@ -76,6 +82,7 @@ enum Stage {
 #[derive(Debug)]
 struct RankState {
     stage: Stage,
+    started_at: Duration,
     ended: Option<Ending>,
     is_lost: bool,
     report: Option<String>,
@@ -122,23 +129,25 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// A job whose ranks have all been started, at time zero. They have `join_limit` to join, and
-    /// survivors of a loss `loss_grace` to end by themselves, if it ends the job.
+    /// A job of `ranks` that have been started, at time zero, with room for `vacant` more. They
+    /// have `join_limit` to join, and survivors of a loss `loss_grace` to end by themselves, if it
+    /// ends the job.
     pub fn new(
-        ranks: u16,
+        (ranks, vacant): (u16, u16),
         join_limit: Option<Duration>,
         loss_grace: Duration,
         on_loss: OnLoss,
     ) -> Self {
-        let start = |_| RankState {
-            stage: Stage::Started,
+        let state = |rank| RankState {
+            stage: if rank < ranks { Stage::Started } else { Stage::Vacant },
+            started_at: Duration::ZERO,
             ended: None,
             is_lost: false,
             report: None,
             asks_to_go_on: false,
         };
         Job {
-            ranks: (0..ranks).map(start).collect(),
+            ranks: (0..ranks + vacant).map(state).collect(),
             phase: Phase::Running,
             join_limit,
             loss_grace,
@@ -155,6 +164,7 @@ impl Job {
         match event {
             Event::Hello(rank) => self.welcome(now, rank),
             Event::GoOn(rank) => self.ask_to_go_on(now, rank),
+            Event::Spawn(rank, count) => self.spawn(now, rank, count),
             Event::Joined(rank) => self.reach(rank, Stage::Joined),
             Event::Leaving(rank) => self.reach(rank, Stage::Leaving),
             Event::Report(rank, words) => self.ranks[rank.index()].report = Some(words),
@@ -180,7 +190,7 @@ impl Job {
         match self.phase {
             Phase::Running => {
                 let limit = self.join_limit.unwrap_or_default();
-                if let Some(late) = self.not_joined() {
+                if let Some((late, _)) = self.first_not_joined() {
                     self.fail(now, late, Fault::LateJoin { limit });
                 }
             }
@@ -193,7 +203,10 @@ impl Job {
     /// while the job runs, the end of the grace while it ends, the end of patience after that.
     pub fn next_deadline(&self) -> Option<Duration> {
         match self.phase {
-            Phase::Running => self.join_limit.filter(|_| self.not_joined().is_some()),
+            Phase::Running => {
+                let (_, since) = self.first_not_joined()?;
+                Some(since + self.join_limit?)
+            }
             Phase::Ending { kill_at, .. } => Some(kill_at),
             Phase::Killed { give_up_at, .. } => Some(give_up_at),
         }
@@ -206,7 +219,7 @@ impl Job {
 
     /// True if there is nothing left to wait for.
     pub fn is_over(&self) -> bool {
-        self.given_up || self.ranks.iter().all(|state| state.ended.is_some())
+        self.given_up || self.running().is_empty()
     }
 
     /// Outcome of the job, once it is over.
@@ -228,9 +241,9 @@ impl Job {
         self.ranks[rank.index()].report.as_deref()
     }
 
-    /// Number of ranks of the job.
+    /// Number of ranks of the job that have been started.
     pub fn ranks(&self) -> u16 {
-        self.ranks.len() as u16
+        self.ranks.iter().filter(|state| state.stage > Stage::Vacant).count() as u16
     }
 
     /// True if the job is ending, and all of these ranks have ended.
@@ -242,7 +255,8 @@ impl Job {
     /// The ranks whose processes have not ended.
     pub fn running(&self) -> Vec<Rank> {
         let ranks = (0u16..).map(Rank).zip(&self.ranks);
-        ranks.filter(|(_, state)| state.ended.is_none()).map(|(rank, _)| rank).collect()
+        let is_running = |state: &RankState| state.stage > Stage::Vacant && state.ended.is_none();
+        ranks.filter(|(_, state)| is_running(state)).map(|(rank, _)| rank).collect()
     }
 
     fn welcome(&mut self, now: Duration, rank: Rank) {
@@ -262,6 +276,23 @@ impl Job {
         let cause = Ending::Exited(0);
         let loss = |(lost, _)| Loss { lost, cause, fault: Fault::NeverJoined };
         self.lose(now, deserters.map(loss).collect());
+    }
+
+    /// A rank asks for so many more. Who asks while the job ends needs no answer.
+    fn spawn(&mut self, now: Duration, by: Rank, count: u16) {
+        let ranks = (0u16..).map(Rank).zip(&self.ranks);
+        let vacant = ranks.filter(|(_, state)| state.stage == Stage::Vacant);
+        let vacant: Vec<Rank> = vacant.map(|(rank, _)| rank).collect();
+        let Phase::Running = self.phase else { return };
+        let Some(ranks) = vacant.get(..usize::from(count)) else {
+            let left = vacant.len() as u16;
+            return self.actions.push_back(Action::RefuseSpawn { by, left });
+        };
+        for rank in ranks {
+            let state = &mut self.ranks[rank.index()];
+            (state.stage, state.started_at) = (Stage::Started, now);
+        }
+        self.actions.push_back(Action::Spawn { by, ranks: ranks.to_vec() });
     }
 
     fn ask_to_go_on(&mut self, now: Duration, rank: Rank) {
@@ -297,10 +328,12 @@ impl Job {
         state.stage = state.stage.max(stage);
     }
 
-    fn not_joined(&self) -> Option<Rank> {
-        let mut ranks = (0u16..).map(Rank).zip(&self.ranks);
-        let late = ranks.find(|(_, state)| state.ended.is_none() && state.stage < Stage::Joined);
-        late.map(|(rank, _)| rank)
+    /// The rank that has been started first of those that have not joined, and when.
+    fn first_not_joined(&self) -> Option<(Rank, Duration)> {
+        let running = self.running().into_iter().map(|rank| (rank, &self.ranks[rank.index()]));
+        let late = running.filter(|(_, state)| state.stage < Stage::Joined);
+        let since = late.map(|(rank, state)| (rank, state.started_at));
+        since.min_by_key(|(_, since)| *since)
     }
 
     /// Of ends seen together the gravest is judged first: a crash before a status before silence.
@@ -359,7 +392,7 @@ impl Job {
 
     /// True if no rank has asked for its place.
     fn have_none_asked(&self) -> bool {
-        self.ranks.iter().all(|state| state.stage == Stage::Started)
+        self.ranks.iter().all(|state| state.stage <= Stage::Started)
     }
 
     fn has_one_ended_well(&self) -> bool {

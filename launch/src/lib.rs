@@ -91,7 +91,7 @@ pub use job_roll::JobRoll;
 pub use last_words::signal_name;
 pub use limits::ranks_within;
 pub use managed::is_wanted;
-pub use member::{InheritError, JoinError, Membership};
+pub use member::{InheritError, JoinError, Membership, SpawnError};
 pub use messages::{
     BadMessage, Ending, EthernetAccess, JobNetwork, Options, RANKS_MAX, RankNow, Snapshot,
 };

@@ -175,7 +175,7 @@ pub(crate) fn join() -> Result<Option<Joined>, ManagedError> {
     let shown = || memory.try_clone().map(|memory| (message(), memory));
     let shown = speaks.then(shown).transpose()?;
     watch::start(Arc::clone(&shared), ranks.0, supervisor, shown, limit, on_deadlock)?;
-    let welcome = Welcome { rank: own, settings, options, network };
+    let welcome = Welcome { rank: own, settings, options, network, growth: None };
     let place = Managed { job, shared, _keepers: keepers };
     Ok(Some(Joined { place, welcome, memory, socket, port, listener }))
 }

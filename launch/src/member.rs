@@ -3,7 +3,8 @@
 use std::io;
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel as answers};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use rustix::io::Errno;
@@ -24,7 +25,7 @@ mod error;
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod inherited;
 
-pub use error::JoinError;
+pub use error::{JoinError, SpawnError};
 pub use inherited::InheritError;
 pub(crate) use inherited::{JOB, parses_as_job_variable};
 
@@ -44,11 +45,15 @@ pub struct Membership {
     asked_to_go_on: bool,
 }
 
+/// Answer of a launcher that was asked for more ranks: those that come, or how many there is room
+/// for.
+type SpawnAnswer = Result<Vec<Rank>, u16>;
+
 /// Launcher that started this process.
 #[derive(Debug)]
 enum Launcher {
-    /// [`run`](crate::run), over a socket.
-    Weft(Arc<OwnedFd>),
+    /// [`run`](crate::run), over a socket, and its answers to who asks for more ranks.
+    Weft(Arc<OwnedFd>, Mutex<Receiver<SpawnAnswer>>),
     /// A process manager.
     Manager(Managed),
 }
@@ -108,8 +113,9 @@ impl Membership {
             return Err(JoinError::Bad(BadMessage::Range("order")));
         };
         let channel = Arc::new(channel);
-        die_with(channel.clone())?;
-        let launcher = Launcher::Weft(channel);
+        let (answer, answered) = answers();
+        die_with(channel.clone(), answer)?;
+        let launcher = Launcher::Weft(channel, Mutex::new(answered));
         let mut memory = received.descriptors;
         let mut far = memory.split_off(1);
         let bulk = welcome.network.as_ref().is_some_and(|network| network.bulk);
@@ -134,16 +140,43 @@ impl Membership {
         self.welcome.rank
     }
 
-    /// Number of ranks of the job, on all hosts.
+    /// Number of ranks of the job, on all hosts, those among them that may come later.
     pub fn ranks(&self) -> u16 {
         self.network().map_or(self.welcome.settings.ranks, JobNetwork::ranks)
+    }
+
+    /// Number of ranks that the job has begun with.
+    pub fn founders(&self) -> u16 {
+        self.welcome.growth.map_or(self.ranks(), |growth| growth.founders)
+    }
+
+    /// The rank that had this one started; `None` if the job has begun with it.
+    pub fn spawner(&self) -> Option<Rank> {
+        self.welcome.growth?.spawner
+    }
+
+    /// Has the launcher start `count` more ranks of this program; returns which they are. They join
+    /// by themselves, later. Blocks until the launcher has answered, which is when it has started
+    /// their processes.
+    ///
+    /// # Errors
+    /// [`SpawnError`].
+    pub fn spawn(&self, count: u16) -> Result<Vec<Rank>, SpawnError> {
+        let Launcher::Weft(channel, answers) = &self.launcher else {
+            return Err(SpawnError::NoRoom { asked: count, left: 0 });
+        };
+        // One question after the other: an answer does not say which it is for.
+        let answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        tell(channel, &ToLauncher::Spawn(count))?;
+        let answer = answers.recv().map_err(|_| JoinError::LauncherGone)?;
+        answer.map_err(|left| SpawnError::NoRoom { asked: count, left })
     }
 
     /// A number that tells the job from others of the same process manager, or on the same network;
     /// 0 in one of Weft's own launcher on one host.
     pub fn job(&self) -> u32 {
         match &self.launcher {
-            Launcher::Weft(_) => self.network().map_or(0, |network| network.job),
+            Launcher::Weft(..) => self.network().map_or(0, |network| network.job),
             Launcher::Manager(place) => place.job,
         }
     }
@@ -204,7 +237,7 @@ impl Membership {
     /// [`JoinError::LauncherGone`] if there is nobody to tell.
     pub fn joined(&self) -> Result<(), JoinError> {
         match &self.launcher {
-            Launcher::Weft(channel) => tell(channel, &ToLauncher::Joined),
+            Launcher::Weft(channel, _) => tell(channel, &ToLauncher::Joined),
             // All have met: that is what it waited for.
             Launcher::Manager(_) => Ok(()),
         }
@@ -216,7 +249,7 @@ impl Membership {
     /// [`JoinError::LauncherGone`] if there is nobody to tell.
     pub fn leaving(&self) -> Result<(), JoinError> {
         match &self.launcher {
-            Launcher::Weft(channel) => tell(channel, &ToLauncher::Leaving),
+            Launcher::Weft(channel, _) => tell(channel, &ToLauncher::Leaving),
             Launcher::Manager(place) => Ok(place.leave()?),
         }
     }
@@ -228,7 +261,7 @@ impl Membership {
     /// As above.
     pub fn leaving_beside_others(&self) -> Result<(), JoinError> {
         match &self.launcher {
-            Launcher::Weft(_) => self.leaving(),
+            Launcher::Weft(..) => self.leaving(),
             Launcher::Manager(place) => Ok(place.leave_beside_others()?),
         }
     }
@@ -253,7 +286,7 @@ impl Membership {
     pub fn report_loss(&self, loss: Loss) -> Result<(), JoinError> {
         let words = format!("rank {} {}{}", loss.rank, loss.cause, self.address_of(loss));
         match &self.launcher {
-            Launcher::Weft(channel) => tell(channel, &ToLauncher::Report(words)),
+            Launcher::Weft(channel, _) => tell(channel, &ToLauncher::Report(words)),
             Launcher::Manager(place) => {
                 place.give_up(loss, &words);
                 Ok(())
@@ -269,13 +302,21 @@ fn tell(channel: &impl AsFd, message: &ToLauncher) -> Result<(), JoinError> {
     })
 }
 
-/// Starts the thread that ends this process when the launcher's end of the connection is closed.
-fn die_with(channel: Arc<OwnedFd>) -> io::Result<()> {
+/// Starts the thread that ends this process when the launcher's end of the connection is closed,
+/// and takes what the launcher says until then.
+fn die_with(channel: Arc<OwnedFd>, answer: Sender<SpawnAnswer>) -> io::Result<()> {
     const STACK_BYTES: usize = 128 * 1024;
     thread::Builder::new().name(WATCHER.into()).stack_size(STACK_BYTES).spawn(move || {
-        // The launcher says nothing more to a rank that it has welcomed, so this is one long
-        // wait.
-        while channel::receive(&*channel, RecvFlags::empty()).is_ok() {}
+        // To a rank that it has welcomed the launcher only says which ranks come.
+        while let Ok(received) = channel::receive(&*channel, RecvFlags::empty()) {
+            let said = match ToRank::parse(&received.bytes) {
+                Ok(ToRank::Spawned(ranks)) => Ok(ranks),
+                Ok(ToRank::NoRoom(left)) => Err(left),
+                _ => continue,
+            };
+            // Nobody waits for it if the rank is about to end.
+            let _ = answer.send(said);
+        }
         // Not `exit`: a rank whose launcher is gone must not run on in some handler or
         // destructor.
         let _ = kill_process(getpid(), Signal::KILL);

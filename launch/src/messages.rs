@@ -45,7 +45,7 @@ pub(crate) use network::draw_job;
 pub use network::{EthernetAccess, JobNetwork};
 pub use options::Options;
 pub(crate) use options::{CORES, ON_LOSS, RANKS, TRACE, check_options};
-pub(crate) use rank::{Start, ToLauncher, ToRank, Welcome};
+pub(crate) use rank::{Growth, Start, ToLauncher, ToRank, Welcome};
 pub use snapshot::{RankNow, Snapshot};
 pub(crate) use standing::{Doing, SEEN, Standing, check_roll};
 

@@ -234,7 +234,7 @@ pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, OwnedFd)> {
             let memory = received.descriptors.into_iter().next();
             Ok((welcome, memory.ok_or(io::ErrorKind::InvalidData)?))
         }
-        ToRank::Start(_) => Err(io::ErrorKind::InvalidData.into()),
+        _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }
 

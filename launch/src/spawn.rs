@@ -48,10 +48,10 @@ pub(crate) struct Seat<'a> {
     pub rank: Rank,
     /// Its number on this host.
     pub index: u16,
-    /// The ranks of the job.
+    /// The ranks that the job begins with.
     pub size: u16,
-    /// Standard input of rank 0.
-    pub stdin: BorrowedFd<'a>,
+    /// Standard input; nothing if it has none.
+    pub stdin: Option<BorrowedFd<'a>>,
 }
 
 /// Starts the process that becomes `program` as this rank.
@@ -62,7 +62,7 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     let core = (spec.binding == Binding::Core).then_some(seat.index);
     let start = ToRank::Start(Start { launcher: std::process::id(), core });
     let nothing = File::open("/dev/null")?;
-    let stdin = if seat.rank == 0 { seat.stdin } else { nothing.as_fd() };
+    let stdin = seat.stdin.unwrap_or(nothing.as_fd());
     channel::send(&channel, &start.emit(), &[stdin], SendFlags::empty())?;
     let mut command = Command::new(&spec.starter);
     command.arg(START_RANK).arg(program).args(spec.command_of(seat.rank).1);

@@ -33,6 +33,9 @@ pub enum Binding {
 pub struct JobSpec {
     /// The sizes of the job's memory, the number of ranks among them.
     pub settings: Settings,
+    /// Number of these ranks, the last ones, that are not started: programs may have them started.
+    /// Only on one host there can be any.
+    pub vacant: u16,
     /// The program, a path or a name.
     pub program: OsString,
     /// Its arguments.
@@ -105,6 +108,7 @@ impl JobSpec {
     pub fn new(settings: Settings, program: impl Into<OsString>) -> Self {
         JobSpec {
             settings,
+            vacant: 0,
             program: program.into(),
             arguments: Vec::new(),
             later: Vec::new(),
@@ -196,10 +200,18 @@ impl JobSpec {
         self.options.insert("silence-ms".into(), silence.as_millis().to_string());
     }
 
+    /// Number of ranks that the job begins with.
+    pub fn founders(&self) -> u16 {
+        self.settings.ranks - self.vacant
+    }
+
     pub(crate) fn check(&self) -> Result<(), LaunchError> {
         let asked = self.settings.ranks;
         if !(1..=MAX_RANKS).contains(&asked) {
             return Err(LaunchError::Ranks { asked });
+        }
+        if self.vacant >= asked {
+            return Err(LaunchError::Ranks { asked: 0 });
         }
         self.settings.check().map_err(LaunchError::Settings)?;
         check_options(&self.options).map_err(LaunchError::Options)

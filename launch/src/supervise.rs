@@ -17,7 +17,9 @@ use crate::job::{Action, EndCause, Job};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::StandardStream;
-use crate::messages::{Event, JobNetwork, Message as _, Snapshot, Standing, draw_job};
+use crate::messages::{
+    Ending, Event, JobNetwork, Message as _, Snapshot, Standing, ToRank, draw_job,
+};
 use crate::mtu::Mtu;
 use crate::outcome::{Failure, Fault, JobOutcome, Verdict};
 use crate::output::Output;
@@ -31,6 +33,9 @@ use crate::spawn::stdin_of_first;
 use crate::spec::{BulkWish, JobSpec};
 use crate::this_host;
 use crate::wait::{Waited, wait_for};
+
+/// Exit status, as shells have it, of a rank that could not be started.
+const NOT_STARTED: i32 = 126;
 
 /// Runs a job, and returns when nothing of it is left.
 ///
@@ -65,6 +70,7 @@ enum Source {
 #[derive(Debug)]
 struct Supervision<'a> {
     spec: &'a JobSpec,
+    programs: &'a Found,
     job: Job,
     clock: Clock,
     crew: Crew<'a>,
@@ -82,7 +88,7 @@ struct Supervision<'a> {
 }
 
 impl<'a> Supervision<'a> {
-    fn start(spec: &'a JobSpec, programs: &Found) -> Result<Self, LaunchError> {
+    fn start(spec: &'a JobSpec, programs: &'a Found) -> Result<Self, LaunchError> {
         let ranks = spec.settings.ranks;
         if spec.dedicated {
             allow_descriptors(ranks.into());
@@ -104,9 +110,15 @@ impl<'a> Supervision<'a> {
             let failed = |error| LaunchError::Spawn { rank, ranks, error };
             output.add_rank(&spec.output, out, err).map_err(failed)?;
         }
-        let job = Job::new(ranks, spec.join_limit, spec.loss_grace, spec.on_loss());
+        let job = Job::new(
+            (spec.founders(), spec.vacant),
+            spec.join_limit,
+            spec.loss_grace,
+            spec.on_loss(),
+        );
         Ok(Supervision {
             spec,
+            programs,
             job,
             clock: Clock::start(),
             crew,
@@ -161,7 +173,7 @@ impl<'a> Supervision<'a> {
         if !self.progress.is_due(now) {
             return;
         }
-        let ranks = self.spec.settings.ranks;
+        let ranks = self.crew.started();
         if !self.progress.checked(now, deadlocked_for(&self.crew.roll_call(), ranks)) {
             return;
         }
@@ -211,7 +223,7 @@ impl<'a> Supervision<'a> {
             if let Signal::INT | Signal::TERM | Signal::QUIT = signal
                 && self.roll_call_lines.is_empty()
             {
-                self.roll_call_lines = lines(&self.roll_call(), self.spec.settings.ranks);
+                self.roll_call_lines = lines(&self.roll_call(), self.crew.started());
             }
             if signal != Signal::CHILD {
                 self.handle(Event::Signal(signal));
@@ -249,7 +261,7 @@ impl<'a> Supervision<'a> {
 
     fn job_roll(&self) -> JobRoll {
         JobRoll {
-            ranks: self.spec.settings.ranks,
+            ranks: self.crew.started(),
             program: self.spec.program_name(),
             time: self.clock.now(),
             standings: self.roll_call(),
@@ -278,12 +290,29 @@ impl<'a> Supervision<'a> {
                 Action::AnnounceLoss { lost, cause } => self.crew.announce_loss(lost, cause),
                 Action::ReportLoss { lost, fault, left } => self.report_loss(lost, fault, left),
                 Action::Signal(rank, signal) => self.crew.signal(rank, signal),
+                Action::Spawn { by, ranks } => self.spawn(by, ranks),
+                Action::RefuseSpawn { by, left } => self.crew.answer(by, &ToRank::NoRoom(left)),
                 Action::StopSelf => self.clock.pause(|| {
                     // If it cannot be stopped it goes on, which is what it would do next.
                     let _ = kill_process(getpid(), Signal::STOP);
                 }),
             }
         }
+    }
+
+    /// Starts ranks that rank `by` has asked for, and tells it.
+    fn spawn(&mut self, by: Rank, ranks: Vec<Rank>) {
+        for &rank in &ranks {
+            let started = self.crew.spawn(self.programs, by);
+            let added =
+                started.and_then(|(out, err)| self.output.add_rank(&self.spec.output, out, err));
+            if let Err(error) = added {
+                let errno = error.raw_os_error().unwrap_or_default();
+                self.handle(Event::CannotStart(rank, errno));
+                return self.handle(Event::Ended(vec![(rank, Ending::Exited(NOT_STARTED))]));
+            }
+        }
+        self.crew.answer(by, &ToRank::Spawned(ranks));
     }
 
     /// Tells the user of a rank without which the job goes on.
@@ -309,7 +338,7 @@ impl<'a> Supervision<'a> {
             recording.finish()
         });
         let stuck = self.crew.clean_up();
-        (0..self.spec.settings.ranks).for_each(|rank| self.end_output(Rank(rank)));
+        (0..self.crew.started()).for_each(|rank| self.end_output(Rank(rank)));
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
         let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
         let (lost, roll_call) = (self.lost, self.roll_call_lines);

@@ -13,6 +13,7 @@
 //! | `varied` | its operations with lengths that members choose |
 //! | `scan` | its scans |
 //! | `shrink` | agreements of its members that live, and the team of these |
+//! | `growing` | its growth by ranks that come later, and the first team of these |
 //! | `agreeing` | what they agree about, one after the other |
 //! | `split` | the teams that it is split into |
 //! | [`Records`] | reductions of values whose size is known at run time only |
@@ -23,6 +24,7 @@
 //! | `reduction` | [`Reduction`] and the usual ones |
 
 mod agreeing;
+mod growing;
 mod operations;
 mod pending;
 mod persistent;
@@ -35,11 +37,11 @@ mod team;
 mod values;
 mod varied;
 
+pub(crate) use growing::RankTeams;
 pub use pending::Pending;
 pub use persistent::{Persistent, PersistentVaried, Prepare, Started};
 pub use records::Records;
 pub use reduction::{And, Max, Min, Or, Product, Reduction, Sum, Xor};
 pub use shrink::Agreed;
-pub(crate) use shrink::meet_to_leave;
 pub use team::Team;
 pub use weft_collective::{Disagreement, Operation, Signature};

@@ -34,6 +34,25 @@ pub enum Error {
         /// Bytes that there was room for.
         room: usize,
     },
+    /// More ranks than the job has room for.
+    #[error(
+        "there is no room for {asked} more ranks, but for {left}: `weft run --room` says how many a job has at most"
+    )]
+    JobIsFull {
+        /// Number of ranks asked for.
+        asked: u16,
+        /// Number of ranks that there is room for.
+        left: u16,
+    },
+    /// The growth of a team by this rank has failed, because it lost a member meanwhile.
+    #[error("the team that this rank was to come to has lost a member: it is not needed")]
+    Withdrawn,
+    /// Ranks that were not started, at a rank that had asked for them.
+    #[error("rank {by} asked for more ranks, and the launcher did not start them")]
+    NotSpawned {
+        /// The rank that has asked.
+        by: Rank,
+    },
     /// A message that is not UTF-8.
     #[error("the message from rank {from} is no text: {error}")]
     NotText {

@@ -58,7 +58,7 @@ impl Messages {
                 Arc::new(move || this.upgrade().map_or(Ok(false), |messages| poll(&messages)));
             packets.system().progress_by(&progress);
             let window = window_packets(packets.max_payload());
-            let senders = packets.size().saturating_sub(1).max(1);
+            let senders = packets.room().saturating_sub(1).max(1);
             let seats = Arc::default();
             let tasks = Tasks::new(packets.clone(), Arc::clone(&seats));
             Messages {

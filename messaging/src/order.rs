@@ -210,6 +210,7 @@ impl Orders {
         handler: Option<Handler>,
     ) -> Result<Order> {
         let packets = self.engine.packets();
+        packets.check_founder("orders, and what is built on them,")?;
         let ranks = packets.size();
         let mut made = self.made.lock();
         let (home, index) = (made.len() % ranks, made.len() / ranks);

@@ -120,7 +120,7 @@ impl Mailbox {
         selection: Selection,
         deadline: Option<Duration>,
     ) -> Result<Option<Message>> {
-        let ranks = self.messages.packets.size();
+        let ranks = self.messages.packets.room();
         if let Some(rank) = selection.source.filter(|source| source.index() >= ranks) {
             return Err(weft_endpoint::Error::NoSuchRank { rank, ranks }.into());
         }

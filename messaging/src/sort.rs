@@ -158,8 +158,12 @@ impl Sorter<'_> {
 
     /// True if `from` may send to a group that this rank has created.
     fn is_member(&self, group: Group, from: Rank) -> bool {
+        let packets = &self.messages.packets;
         let is_in = |members: Vec<Rank>| members.contains(&from);
-        group == Group::ALL || self.messages.packets.members(group).is_some_and(is_in)
+        match group {
+            Group::ALL => from.index() < packets.size(),
+            _ => packets.members(group).is_some_and(is_in),
+        }
     }
 
     /// A message begins whose sender asks first. It has its place as any has.

@@ -16,7 +16,7 @@ pub(crate) struct Groups {
 impl Groups {
     /// The broadcast group.
     pub fn new(local: Rank, settings: &Settings) -> Self {
-        let groups = vec![MulticastGroup::everyone(settings.ranks, settings.shape)];
+        let groups = vec![MulticastGroup::everyone(settings.founders, settings.shape)];
         Groups { local, groups, host_of: None }
     }
 
@@ -32,7 +32,7 @@ impl Groups {
     pub fn set_hosts(&mut self, host_of: &[u16], settings: &Settings) {
         assert_eq!(host_of.len(), usize::from(settings.ranks), "every rank has a host");
         assert_eq!(self.groups.len(), 1, "groups have trees already");
-        let everyone = MulticastGroup::everyone(settings.ranks, settings.shape);
+        let everyone = MulticastGroup::everyone(settings.founders, settings.shape);
         self.groups = vec![everyone.on_hosts(host_of)];
         self.host_of = Some(host_of.into());
     }

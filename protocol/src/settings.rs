@@ -8,8 +8,10 @@ use crate::tree::Shape;
 /// Settings of a job's NIs; the same on all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Ranks in the job.
+    /// Ranks in the job, those among them that come later.
     pub ranks: u16,
+    /// Ranks that the job begins with, the first ones: they are the broadcast group.
+    pub founders: u16,
     /// `W`, for each ordered pair. Careful presets: receive buffers, and so credits.
     /// Retransmitting presets: packets that may be unacknowledged at once.
     pub window_packets: u16,
@@ -187,6 +189,7 @@ impl Settings {
         let buffers = 2 * usize::from(ranks) * usize::from(window_packets);
         Settings {
             ranks,
+            founders: ranks,
             window_packets,
             adaptive: None,
             preset: Preset::default(),
@@ -212,6 +215,9 @@ impl Settings {
     pub fn check(&self) -> Result<(), Contradiction> {
         if self.ranks == 0 {
             return Err(Contradiction::NoRanks);
+        }
+        if !(1..=self.ranks).contains(&self.founders) {
+            return Err(Contradiction::Founders(self.founders, self.ranks));
         }
         if self.window_packets == 0 || self.window_packets > MOST_PACKETS {
             return Err(Contradiction::Window(self.window_packets));
@@ -321,6 +327,9 @@ pub enum Contradiction {
     /// A job has at least one rank.
     #[error("a job has at least one rank")]
     NoRanks,
+    /// A job begins with some of its ranks.
+    #[error("a job of {1} ranks cannot begin with {0}")]
+    Founders(u16, u16),
     /// A window that cannot be.
     #[error("a window of {0} packets cannot be: it has 1 to {MOST_PACKETS}")]
     Window(u16),

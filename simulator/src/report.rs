@@ -19,6 +19,8 @@ pub enum Outcome<T> {
     Panicked(String),
     /// It was crashed on purpose.
     Crashed,
+    /// Nobody asked for it: it is one that the job did not begin with.
+    NeverCame,
     /// It had not ended when the simulation had to.
     Unfinished,
 }
@@ -63,9 +65,11 @@ pub struct Report<T> {
 }
 
 impl<T> Report<T> {
-    /// True if all ranks returned.
+    /// True if all ranks that were asked for returned.
     pub fn is_success(&self) -> bool {
-        self.ended == RunEnd::Finished && self.outcomes.iter().all(|o| o.returned().is_some())
+        let is_well =
+            |outcome: &Outcome<T>| matches!(outcome, Outcome::Returned(_) | Outcome::NeverCame);
+        self.ended == RunEnd::Finished && self.outcomes.iter().all(is_well)
     }
 
     /// Checks that this rank crashed, and that all others failed of that, and named it.
@@ -101,6 +105,7 @@ impl<T> Report<T> {
             }
             Outcome::Panicked(what) => Err(format!("rank {rank} panicked: {what}")),
             Outcome::Crashed => Err(format!("rank {rank} was crashed")),
+            Outcome::NeverCame => Err(format!("nobody asked for rank {rank}")),
             Outcome::Unfinished => Err(format!("rank {rank} did not end: {ended}")),
         };
         self.outcomes.into_iter().enumerate().map(value).collect()

@@ -2,10 +2,11 @@
 
 use crate::options::{Options, OptionsError};
 use crate::report::{Outcome, Report};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use weft::{Backend, Guard, Packets, Rank, Weft};
 use weft_endpoint::{Bells, Link, Node, Shape, Step, WaitPolicy, Waiter};
 use weft_link_sim::{Interruptible, Processor, RankEnd, Setup, Sim, SimulatedNetwork};
@@ -87,7 +88,8 @@ impl Simulation {
     }
 
     /// Joins every rank to the job, runs `program` on it, and leaves when it returns, as
-    /// [`weft::run`] does for a process.
+    /// [`weft::run`] does for a process. Those ranks that the job does not begin with, by its
+    /// settings, join when others [ask for them](Weft::grow).
     pub fn run<O: weft::Outcome + 'static>(
         self,
         program: impl Fn(Weft) -> O + 'static,
@@ -103,13 +105,18 @@ impl Simulation {
         self,
         program: impl Fn(Weft) -> Result<T, String> + 'static,
     ) -> Report<T> {
-        self.run_ranks(Rc::new(move |packets, processor| {
-            let place = Simulated { processor };
-            let weft = Weft::assemble(packets, Box::new(place)).map_err(|e| e.to_string())?;
-            let value = program(weft.clone())?;
-            weft.leave().map_err(|error| error.to_string())?;
-            Ok(value)
-        }))
+        let growth = self.growth();
+        self.run_ranks(
+            Arc::clone(&growth),
+            Rc::new(move |packets, processor| {
+                let place =
+                    Simulated { processor, rank: packets.rank(), growth: Arc::clone(&growth) };
+                let weft = Weft::assemble(packets, Box::new(place)).map_err(|e| e.to_string())?;
+                let value = program(weft.clone())?;
+                weft.leave().map_err(|error| error.to_string())?;
+                Ok(value)
+            }),
+        )
     }
 
     /// Runs `program` on the packet interface of every rank. An interrupt polls.
@@ -117,16 +124,25 @@ impl Simulation {
         self,
         program: impl Fn(Packets) -> Result<T, E> + 'static,
     ) -> Report<T> {
-        self.run_ranks(Rc::new(move |packets, processor| {
-            let _guard = poll_on_interrupts(&processor, packets.clone());
-            program(packets).map_err(|error| error.to_string())
-        }))
+        let growth = self.growth();
+        self.run_ranks(
+            growth,
+            Rc::new(move |packets, processor| {
+                let _guard = poll_on_interrupts(&processor, packets.clone());
+                program(packets).map_err(|error| error.to_string())
+            }),
+        )
     }
 
-    fn run_ranks<T: 'static>(mut self, program: Rc<Program<T>>) -> Report<T> {
+    fn growth(&self) -> Arc<Growth> {
+        let founders = Packets::new(Arc::clone(&self.nodes[0])).size();
+        let (started, staying) = (AtomicUsize::new(founders), AtomicUsize::new(founders));
+        let spawners = Mutex::new(vec![None; self.nodes.len()]);
+        Arc::new(Growth { started, staying, spawners, bells: self.processors.clone() })
+    }
+
+    fn run_ranks<T: 'static>(mut self, growth: Arc<Growth>, program: Rc<Program<T>>) -> Report<T> {
         let returned: Returned<T> = Rc::new(RefCell::new(BTreeMap::new()));
-        let staying = Rc::new(Cell::new(self.nodes.len()));
-        let bells: Rc<[Processor]> = self.processors.clone().into();
         for (node, processor) in self.nodes.iter().zip(&self.processors) {
             let rank = node.local();
             let (packets, processor) = (Packets::new(Arc::clone(node)), processor.clone());
@@ -134,8 +150,12 @@ impl Simulation {
                 packets.losses().go_on();
             }
             let (program, returned) = (Rc::clone(&program), Rc::clone(&returned));
-            let (staying, bells) = (Rc::clone(&staying), Rc::clone(&bells));
+            let growth = Arc::clone(&growth);
             let body = Box::new(move || {
+                if !growth.await_start(&packets) {
+                    returned.borrow_mut().insert(rank, Err(Outcome::NeverCame));
+                    return true;
+                }
                 let outcome = program(packets.clone(), processor).map_err(|what| {
                     // As for ranks that are processes: that another was lost says more than this.
                     let lost = packets.losses().first().is_some_and(|loss| loss.rank != rank);
@@ -144,7 +164,7 @@ impl Simulation {
                 let well = outcome.is_ok();
                 returned.borrow_mut().insert(rank, outcome);
                 if well {
-                    stay(&packets, &staying, &bells);
+                    growth.stay(&packets);
                 }
                 well
             });
@@ -178,18 +198,66 @@ impl Simulation {
     }
 }
 
-/// Serves the others until all of them are done too: acknowledging, and whatever else their packets
-/// need of this host. Ranks that are processes do so outside of any protocol as well: the
-/// launcher waits for all of them.
-fn stay(packets: &Packets, staying: &Cell<usize>, bells: &[Processor]) {
-    // A lost rank ends it for all, unless they go on; how this rank did is known already.
-    let _ = poll_until(packets, || packets.is_flushed());
-    staying.set(staying.get() - 1);
-    let is_over = || staying.get() <= packets.losses().all().len();
-    if is_over() {
-        bells.iter().for_each(|host| host.ring(Waiter::Host));
-    } else {
-        let _ = poll_until(packets, is_over);
+/// Ranks of a job that have come, and that are there still.
+struct Growth {
+    /// Number of ranks that have been started, the first ones.
+    started: AtomicUsize,
+    /// Number of those that have not come to their end.
+    staying: AtomicUsize,
+    /// By rank, the one that had it started.
+    spawners: Mutex<Vec<Option<Rank>>>,
+    bells: Vec<Processor>,
+}
+
+impl Growth {
+    /// Starts ranks for which `by` asks.
+    fn spawn(&self, by: Rank, count: u16) -> weft_messaging::Result<Vec<Rank>> {
+        let first = self.started.load(Ordering::Relaxed);
+        let left = (self.bells.len() - first) as u16;
+        if left < count {
+            return Err(weft_messaging::Error::JobIsFull { asked: count, left });
+        }
+        let ranks: Vec<Rank> = (first as u16..).map(Rank).take(count.into()).collect();
+        let mut spawners = self.spawners.lock().unwrap_or_else(PoisonError::into_inner);
+        ranks.iter().for_each(|rank| spawners[rank.index()] = Some(by));
+        drop(spawners);
+        self.started.fetch_add(ranks.len(), Ordering::Relaxed);
+        self.staying.fetch_add(ranks.len(), Ordering::Relaxed);
+        self.ring_all();
+        Ok(ranks)
+    }
+
+    /// Waits for the start of this rank. False if the job is over without it.
+    fn await_start(&self, packets: &Packets) -> bool {
+        let is_started = || packets.rank().index() < self.started.load(Ordering::Relaxed);
+        if !is_started() {
+            // A loss ends a wait, and not the job.
+            let is_due = || is_started() || self.is_over(packets);
+            while poll_until(packets, is_due).is_err() && packets.losses().goes_on() && !is_due() {}
+        }
+        is_started()
+    }
+
+    /// Serves the others until all of them are done too: acknowledging, and whatever else their
+    /// packets need of this host. Ranks that are processes do so outside of any protocol as well:
+    /// the launcher waits for all of them.
+    fn stay(&self, packets: &Packets) {
+        // A lost rank ends it for all, unless they go on; how this rank did is known already.
+        let _ = poll_until(packets, || packets.is_flushed());
+        self.staying.fetch_sub(1, Ordering::Relaxed);
+        if self.is_over(packets) {
+            self.ring_all();
+        } else {
+            let _ = poll_until(packets, || self.is_over(packets));
+        }
+    }
+
+    fn is_over(&self, packets: &Packets) -> bool {
+        self.staying.load(Ordering::Relaxed) <= packets.losses().all().len()
+    }
+
+    fn ring_all(&self) {
+        self.bells.iter().for_each(|host| host.ring(Waiter::Host));
     }
 }
 
@@ -212,9 +280,12 @@ type Program<T> = dyn Fn(Packets, Processor) -> Result<T, String>;
 /// Values that programs returned, until the report takes them.
 type Returned<T> = Rc<RefCell<BTreeMap<Rank, Result<T, Outcome<T>>>>>;
 
-/// The place of a simulated rank: nobody to tell, and interrupts from the virtual processor.
+/// The place of a simulated rank: interrupts from the virtual processor, and nobody to tell but of
+/// ranks that are to come.
 struct Simulated {
     processor: Processor,
+    rank: Rank,
+    growth: Arc<Growth>,
 }
 
 impl Backend for Simulated {
@@ -224,6 +295,15 @@ impl Backend for Simulated {
 
     fn leave(&self) -> weft::Result<()> {
         Ok(())
+    }
+
+    fn spawner(&self) -> Option<Rank> {
+        let spawners = self.growth.spawners.lock().unwrap_or_else(PoisonError::into_inner);
+        spawners[self.rank.index()]
+    }
+
+    fn spawn(&self, count: u16) -> weft_messaging::Result<Vec<Rank>> {
+        self.growth.spawn(self.rank, count)
     }
 
     fn end_if_lost(&self) {}

@@ -39,6 +39,7 @@ const HEADERS: [Header; 3] = [
             "call",
             "order",
             "collective",
+            "collective/growing",
             "collective/lasting",
             "collective/varied",
             "collective/scan",

@@ -11,7 +11,8 @@
 //!   │       │                       │       is done        │
 //!   │       │ a rank is lost        │ the desk is lost     │ no
 //!   │       ▼                       ▼                      │
-//!   └─── shrink ◀─────────────── agree ◀───────────────────┘
+//!   └─── shrink, ◀───────────── agree ◀────────────────────┘
+//!        grow
 //! ```
 //! | always | because |
 //! |---|---|
@@ -25,7 +26,8 @@
 //! desk is lost*: who works learns it by the next call. What only the desk knew is done again:
 //! results that ranks lost before it had reported. *A rank is lost in the gather or the barrier*:
 //! these fail at all, and all shrink the team again. *While the team shrinks, or agrees*: that goes
-//! on without it. *Alone*, a rank calls itself.
+//! on without it. *Alone*, a rank calls itself. *Where there is room*, other ranks take the places
+//! of the lost: each comes with empty books, to the next desk of a team that has grown by it.
 //!
 //! *At the end* the desk writes the last line, and then agrees. If it is not lost by the end of the
 //! agreement the line is there, and all leave. Else nobody knows, and the next desk writes one: it
@@ -100,6 +102,8 @@ struct Books {
     missing: BTreeSet<u64>,
     /// Tasks that a rank works on.
     held: BTreeMap<u16, Vec<u64>>,
+    /// Members of the team.
+    members: u64,
     /// Tenths of the tasks that were said to be done.
     tenths: u64,
     /// True once this rank has written the last line.
@@ -128,14 +132,14 @@ pub fn farm(weft: Weft, options: &FarmOptions) -> weft::Result<()> {
             let first = team.member(0);
             let is_done = farm.work(&client, first)?;
             if is_done && first == weft.rank() {
-                farm.report();
+                farm.report(&team);
             }
             let agreed = team.agree(u32::from(is_done))?;
             if agreed.flags == 1 && !agreed.lost.contains(&first) {
                 return Ok(());
             }
         }
-        team = team.shrink()?;
+        team = farm.refill(team.shrink()?)?;
     }
 }
 
@@ -150,6 +154,27 @@ impl Farm {
             team.barrier()
         });
         self.unless_lost(opened.map_err(weft::Error::from), |_| true)
+    }
+
+    /// The team with other ranks in the places of those that are lost, as far as there is room; all
+    /// members come to the same.
+    fn refill(&self, mut team: Team) -> weft::Result<Team> {
+        let mut missing = self.weft.size().saturating_sub(team.size());
+        while missing > 0 {
+            match self.weft.grow(&team, missing) {
+                Ok(grown) => return Ok(grown),
+                Err(error) => match error.room_left() {
+                    Some(left) => missing = left,
+                    // All have lost the same, or are about to hear of it.
+                    None if error.lost_rank().is_some() => {
+                        team = team.shrink()?;
+                        missing = self.weft.size().saturating_sub(team.size());
+                    }
+                    None => return Err(error),
+                },
+            }
+        }
+        Ok(team)
     }
 
     /// Does tasks until all are done; false if rank `first`, which hands them out, was lost.
@@ -203,7 +228,7 @@ impl Farm {
     }
 
     /// Checks all results, and says whose they are, once.
-    fn report(&self) {
+    fn report(&self, team: &Team) {
         let (tasks, mut books) = (self.options.tasks, self.books());
         if std::mem::replace(&mut books.are_closed, true) {
             return;
@@ -213,8 +238,9 @@ impl Farm {
         assert_eq!(books.results.values().sum::<u64>(), expected, "results are wrong");
         let mut lost: Vec<u16> = self.weft.losses().iter().map(|loss| loss.rank.0).collect();
         lost.sort_unstable();
-        let (size, again) = (self.weft.size(), books.handed_out.again);
-        let left = size - lost.len();
+        let again = books.handed_out.again;
+        let left = team.size() - team.lost().len();
+        let size = left + lost.len();
         println!(
             "{tasks} tasks done by {left} of {size} ranks, {again} of them handed out again; {}",
             named(&lost)
@@ -235,7 +261,7 @@ impl Desk for Arc<Farm> {
         books.say_how_far(self.options.tasks);
         match lost.contains(&rank) {
             true => Portion::default(),
-            false => books.hand_out(rank, self.options.tasks, self.weft.size() - lost.len()),
+            false => books.hand_out(rank, self.options.tasks),
         }
     }
 }
@@ -256,6 +282,7 @@ impl Books {
         self.results
             .extend(all.iter().flat_map(|known| &known[1..]).map(|[task, value]| (task, value)));
         self.held.clear();
+        self.members = all.len() as u64;
         let all_handed_out = 1..=self.handed_out.up_to;
         self.missing = all_handed_out.filter(|task| !self.results.contains_key(task)).collect();
     }
@@ -274,11 +301,11 @@ impl Books {
         self.missing.extend(held.into_iter().filter(|task| !self.results.contains_key(task)));
     }
 
-    /// Tasks for a rank: as many as each of so many ranks can have twice. Those that are missing
+    /// Tasks for a rank: as many as each member of the team can have twice. Those that are missing
     /// come first.
-    fn hand_out(&mut self, rank: u16, tasks: u64, ranks: usize) -> Portion {
+    fn hand_out(&mut self, rank: u16, tasks: u64) -> Portion {
         let left = tasks - self.handed_out.up_to + self.missing.len() as u64;
-        let count = left.div_ceil(2 * ranks as u64).min(PORTION);
+        let count = left.div_ceil(2 * self.members).min(PORTION);
         let mut portion: Vec<u64> = (0..count).map_while(|_| self.missing.pop_first()).collect();
         self.handed_out.again += portion.len() as u64;
         let first = self.handed_out.up_to + 1;

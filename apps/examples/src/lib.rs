@@ -1,4 +1,4 @@
-//! Eighteen short programs, one idea each: what `docs/guide` explains.
+//! Nineteen short programs, one idea each: what `docs/guide` explains.
 //!
 //! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that
 //! it runs as processes (`weft run -n 4 -- weft-example ping`) and in the simulator
@@ -14,6 +14,7 @@ mod bank;
 mod census;
 mod counter;
 mod farm;
+mod growth;
 mod heat;
 mod hello;
 mod histogram;
@@ -33,6 +34,7 @@ pub use bank::bank;
 pub use census::census;
 pub use counter::counter;
 pub use farm::{FarmOptions, farm};
+pub use growth::growth;
 pub use heat::heat;
 pub use hello::hello;
 pub use histogram::histogram;
@@ -76,7 +78,7 @@ pub enum Program {
 }
 
 /// All of them, in the order of the guide.
-pub const ALL: [Example; 18] = [
+pub const ALL: [Example; 19] = [
     messages("ping", "two mailboxes and a round trip, timed", ping),
     messages("hello", "a port with a handler, and a broadcast", hello),
     messages("ring", "a token that handlers pass on", ring),
@@ -92,6 +94,7 @@ pub const ALL: [Example; 18] = [
     messages("linda", "a bag of tasks in a space of tuples", linda),
     messages("sr", "processes that serve operations, the shortest job first", sr),
     messages("census", "regions, calls, an ordered broadcast and packets together", census),
+    messages("growth", "ranks that come later, in a team that grows", growth),
     with_options("farm", "a task farm that goes on when ranks are lost"),
     with_options("survivors", "a bit of everything, which goes on when ranks are lost"),
     regions("heat", "neighbours read each other's regions of memory", heat),

@@ -76,6 +76,8 @@ typedef enum {
     WEFT_DISAGREEMENT,
     // The members of a team that live do not call the same after a loss. They may call it again.
     WEFT_CALLS_DIFFER,
+    // The job has no room for so many more ranks.
+    WEFT_JOB_FULL,
     // The team has no such member.
     WEFT_NO_SUCH_MEMBER,
     // There is no such region, or it was deleted.
@@ -395,8 +397,11 @@ weft_status weft_leave(weft_job *job);
 // This rank's number, from 0. Never blocks.
 weft_status weft_rank(const weft_job *job, uint32_t *rank);
 
-// Number of ranks of the job. Never blocks.
+// Number of ranks that the job began with: all there are, unless it grows. Never blocks.
 weft_status weft_size(const weft_job *job, uint32_t *size);
+
+// Number of ranks that the job has at most: see weft_team_grow(). Never blocks.
+weft_status weft_room(const weft_job *job, uint32_t *room);
 
 // Returns when all ranks have called it as often as this one. Blocks; callbacks run meanwhile.
 // Only in a job for messages.
@@ -864,7 +869,8 @@ weft_status weft_order_broadcast_and_wait(const weft_order *order,
                                           size_t count,
                                           uint64_t *number);
 
-// The team of all ranks, whose members are numbered as they are. It is the caller's, to be freed
+// The team of all ranks that the job began with, whose members are numbered as they are; at a rank
+// that came later the team that has grown by it. It is the caller's, to be freed
 // with weft_team_free(). Never blocks.
 weft_status weft_team_all(const weft_job *job, weft_team **team);
 
@@ -1012,6 +1018,19 @@ weft_status weft_all_to_all_begin(const weft_team *team,
                                   size_t count,
                                   weft_type of,
                                   weft_pending **pending);
+
+// Gives the team of the members of this one, in their order, and of count more ranks behind them,
+// which the launcher starts as further processes of this program, with the same arguments; it is
+// to be freed as any other. All members call it, with the same count; it blocks until all have and
+// the processes have been started; callbacks run meanwhile. They join later: operations of the new
+// team wait for them, and to them it is what weft_team_all() gives. WEFT_JOB_FULL, at all members,
+// if there is no room for so many (weft run --room); if left is not null it is set to how many
+// there is room for then.
+weft_status weft_team_grow(const weft_job *job,
+                           const weft_team *team,
+                           uint32_t count,
+                           weft_team **grown,
+                           uint32_t *left);
 
 // Gives the team of the members that live, in their order in this one, which is to be freed as any
 // other. All that live call it, once they hear of a loss by an operation that has failed or by

@@ -10,11 +10,13 @@
 //! | `pending` | operations that were begun |
 //! | `varied` | those with lengths that members choose |
 //! | `scan` | scans |
+//! | `growing` | teams that grow |
 //! | `lasting` | teams after a loss |
 //! | `records` | reductions by functions of C's |
 //! | `numbers` | types and operations of C's in Rust |
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
+mod growing;
 mod lasting;
 pub(crate) mod numbers;
 mod pending;
@@ -231,7 +233,8 @@ impl Members {
     }
 }
 
-/// The team of all ranks, whose members are numbered as they are. It is the caller's, to be freed
+/// The team of all ranks that the job began with, whose members are numbered as they are; at a rank
+/// that came later the team that has grown by it. It is the caller's, to be freed
 /// with weft_team_free(). Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_team_all(

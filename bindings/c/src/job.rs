@@ -181,10 +181,16 @@ pub extern "C" fn weft_rank(job: Option<&Job>, rank: Option<&mut MaybeUninit<u32
     call(|| put(rank, state(job)?.packets.rank().0.into()))
 }
 
-/// Number of ranks of the job. Never blocks.
+/// Number of ranks that the job began with: all there are, unless it grows. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_size(job: Option<&Job>, size: Option<&mut MaybeUninit<u32>>) -> Status {
     call(|| put(size, state(job)?.packets.size() as u32))
+}
+
+/// Number of ranks that the job has at most: see weft_team_grow(). Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_room(job: Option<&Job>, room: Option<&mut MaybeUninit<u32>>) -> Status {
+    call(|| put(room, state(job)?.packets.room() as u32))
 }
 
 /// Returns when all ranks have called it as often as this one. Blocks; callbacks run meanwhile.

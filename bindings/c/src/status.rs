@@ -65,6 +65,8 @@ pub enum Status {
     Disagreement,
     /// The members of a team that live do not call the same after a loss. They may call it again.
     CallsDiffer,
+    /// The job has no room for so many more ranks.
+    JobFull,
     /// The team has no such member.
     NoSuchMember,
     /// There is no such region, or it was deleted.
@@ -222,6 +224,8 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
         Error::WaitsForItself(_) => Status::WaitsForItself,
         Error::Disagreement(_) => Status::Disagreement,
         Error::CallsDiffer(_) => Status::CallsDiffer,
+        Error::JobIsFull { .. } => Status::JobFull,
+        Error::NotSpawned { .. } => Status::System,
         Error::NoSuchMember { .. } => Status::NoSuchMember,
         Error::Uneven { .. }
         | Error::Parts { .. }
@@ -240,7 +244,7 @@ fn of_packets(error: &weft_endpoint::Error) -> Status {
         Error::TooLong { .. } => Status::TooLong,
         Error::NoSuchRank { .. } => Status::NoSuchRank,
         Error::Group(_) => Status::BadGroup,
-        Error::NotAMember => Status::NotAMember,
+        Error::NotAMember | Error::CameLater { .. } => Status::NotAMember,
         Error::NoSuchVariable(_) => Status::NoSuchVariable,
         Error::Outside { .. } | Error::Buffer { .. } => Status::Invalid,
         Error::Refused { .. } => Status::Refused,
@@ -328,7 +332,7 @@ const VERSION: &CStr =
 static UNKNOWN: &CStr = c"unknown status";
 
 /// The names of all statuses.
-static NAMES: [(Status, &CStr); 33] = [
+static NAMES: [(Status, &CStr); 34] = [
     (Status::Ok, c"WEFT_OK"),
     (Status::Invalid, c"WEFT_INVALID"),
     (Status::RankLost, c"WEFT_RANK_LOST"),
@@ -352,6 +356,7 @@ static NAMES: [(Status, &CStr); 33] = [
     (Status::WaitsForItself, c"WEFT_WAITS_FOR_ITSELF"),
     (Status::Disagreement, c"WEFT_DISAGREEMENT"),
     (Status::CallsDiffer, c"WEFT_CALLS_DIFFER"),
+    (Status::JobFull, c"WEFT_JOB_FULL"),
     (Status::NoSuchMember, c"WEFT_NO_SUCH_MEMBER"),
     (Status::NoRegion, c"WEFT_NO_REGION"),
     (Status::NoObject, c"WEFT_NO_OBJECT"),

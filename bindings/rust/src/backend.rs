@@ -2,6 +2,7 @@
 //! simulation.
 
 use crate::Result;
+use weft_endpoint::Rank;
 
 /// Keeps something going, such as interrupts, until it is dropped.
 pub type Guard = Box<dyn Send + Sync>;
@@ -21,6 +22,23 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// Nobody is there to hear it.
     fn leave(&self) -> Result<()>;
+
+    /// The rank that had this one started; `None` if the job has begun with it.
+    fn spawner(&self) -> Option<Rank> {
+        None
+    }
+
+    /// Has `count` more ranks started, and returns which they are.
+    ///
+    /// # Errors
+    /// [`JobIsFull`](weft_messaging::Error::JobIsFull),
+    /// [`NotSpawned`](weft_messaging::Error::NotSpawned).
+    fn spawn(&self, count: u16) -> weft_messaging::Result<Vec<Rank>> {
+        Err(weft_messaging::Error::JobIsFull { asked: count, left: 0 })
+    }
+
+    /// Ends this rank, which was started and is not needed, without a loss.
+    fn end_unneeded(&self) {}
 
     /// True if this rank says what it did when it leaves.
     fn wants_statistics(&self) -> bool {

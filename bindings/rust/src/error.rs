@@ -57,6 +57,14 @@ impl Error {
         }
     }
 
+    /// Number of ranks that there is room for, if the job was to have more.
+    pub fn room_left(&self) -> Option<usize> {
+        match self {
+            Error::Messaging(weft_messaging::Error::JobIsFull { left, .. }) => Some((*left).into()),
+            _ => None,
+        }
+    }
+
     /// Says on standard error why this process could not join, unless one rank has said it for all.
     pub fn say(&self) {
         if !matches!(self, Error::Join(error) if error.is_reported()) {

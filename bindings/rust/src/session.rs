@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use weft_endpoint::{Awaited, Loss, Node, Packets, Rank, Shape, Step, WatchThread};
-use weft_launch::{Membership, OnLoss, PEER_LOST};
+use weft_launch::{Membership, OnLoss, PEER_LOST, SpawnError};
 use weft_link::clock::SystemClock;
 use weft_link::wrap::Traced;
 use weft_link::{Link, LinkPart};
@@ -55,6 +55,7 @@ impl Session {
 
     /// In a job whose ranks all share memory.
     fn on_host(mut membership: Option<Membership>, options: &Options) -> Result<Self> {
+        let founders = membership.as_ref().map_or(1, Membership::founders);
         let (rank, settings, memory) = match &mut membership {
             Some(member) => (member.rank(), *member.settings(), member.take_memory()),
             None => (Rank(0), Settings::new(1), None),
@@ -70,6 +71,7 @@ impl Session {
             // A multicast is written once for all readers: nobody needs to forward it.
             shape: options.shape.unwrap_or(Shape::Flat),
             checks_all: options.checks_all,
+            founders,
             ..weft_endpoint::Settings::new(settings.ranks, settings.window_packets)
         };
         let policy = options.wait_policy(settings.ranks);
@@ -162,6 +164,29 @@ impl Backend for Session {
             member.joined()?;
         }
         Ok(Box::new(watch))
+    }
+
+    fn spawner(&self) -> Option<Rank> {
+        self.membership.as_ref()?.spawner()
+    }
+
+    fn spawn(&self, count: u16) -> weft_messaging::Result<Vec<Rank>> {
+        use weft_messaging::Error::{JobIsFull, NotSpawned};
+        let Some(member) = &self.membership else {
+            return Err(JobIsFull { asked: count, left: 0 });
+        };
+        member.spawn(count).map_err(|error| match error {
+            SpawnError::NoRoom { asked, left } => JobIsFull { asked, left },
+            SpawnError::Launcher(_) => NotSpawned { by: member.rank() },
+        })
+    }
+
+    fn end_unneeded(&self) {
+        if let Some(member) = &self.membership {
+            // If the launcher is gone too there is nobody to tell.
+            let _ = member.leaving();
+        }
+        std::process::exit(0);
     }
 
     fn wants_statistics(&self) -> bool {

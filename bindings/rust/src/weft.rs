@@ -64,9 +64,16 @@ impl Weft {
                 engine.interrupted();
             }
         }))?;
-        Ok(Weft {
-            job: Arc::new(Job { _watch: watch, barrier, orders, rpc, engine, packets, backend }),
-        })
+        let spawner = backend.spawner();
+        let job = Job { _watch: watch, barrier, orders, rpc, engine, packets, backend };
+        if let Some(spawner) = spawner {
+            job.barrier.come(spawner).inspect_err(|error| {
+                if *error == weft_messaging::Error::Withdrawn {
+                    job.backend.end_unneeded();
+                }
+            })?;
+        }
+        Ok(Weft { job: Arc::new(job) })
     }
 
     /// This rank.
@@ -74,12 +81,17 @@ impl Weft {
         self.packets().rank()
     }
 
-    /// Ranks in the job.
+    /// Ranks that the job began with: all there are, unless it [grows](Self::grow).
     pub fn size(&self) -> usize {
         self.packets().size()
     }
 
-    /// All ranks of the job.
+    /// Ranks that the job has at most: see [`Self::grow`].
+    pub fn room(&self) -> usize {
+        self.packets().room()
+    }
+
+    /// All ranks that the job began with.
     pub fn ranks(&self) -> impl DoubleEndedIterator<Item = Rank> + ExactSizeIterator + use<> {
         (0..self.size() as u16).map(Rank)
     }
@@ -285,7 +297,8 @@ impl Weft {
         Ok(self.job.barrier.wait()?)
     }
 
-    /// The team of all ranks, for collective operations.
+    /// The team of all ranks that the job began with, for collective operations; at a rank that
+    /// came later the team that has [grown](Self::grow) by it.
     pub fn everyone(&self) -> &Team {
         self.job.barrier.team()
     }
@@ -297,6 +310,24 @@ impl Weft {
     /// `members` is no set of ranks of this job.
     pub fn team(&self, members: &[Rank]) -> Result<Option<Team>> {
         Ok(self.everyone().part(members)?)
+    }
+
+    /// The team of the members of `team`, in their order, and of `count` more ranks behind them,
+    /// which the launcher starts as further processes of this program, with the same arguments. All
+    /// members call it, and no other ranks; it blocks until all have and the processes have been
+    /// started. They join later: operations of the new team wait for them.
+    ///
+    /// To such a rank the new team is [everyone](Self::everyone). It takes part in ports, calls,
+    /// streams, shared variables, regions and operations of its teams; orders and objects,
+    /// searches, events and multicast groups have the ranks that the job began with, as before. A
+    /// job has at most as many ranks as `weft run --room` says, [`Self::room`], and a lost rank's
+    /// place is not given to another.
+    ///
+    /// # Errors
+    /// As for all operations of a [`Team`]; there is no room, and nobody is started then.
+    pub fn grow(&self, team: &Team, count: usize) -> Result<Team> {
+        let count = u16::try_from(count).unwrap_or(u16::MAX);
+        Ok(team.grow(count, |count| self.job.backend.spawn(count))?)
     }
 
     /// Gives all ranks the `values` of rank `root`: see [`Team::broadcast`].
@@ -429,6 +460,7 @@ impl Weft {
     ///
     /// # Errors
     /// There is no such variable (programs have 0 to 65,503 at each rank), or a rank was lost.
+    #[inline]
     pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
         variable.check()?;
         Ok(self.packets().fetch_and_add(variable, amount)?)
@@ -518,7 +550,9 @@ impl Weft {
     /// # Errors
     /// A lost rank.
     pub fn leave(&self) -> Result<()> {
-        let report = match self.job.engine.reports().are_wanted() {
+        // Ranks that came later are in no table.
+        let has_begun = self.rank().index() < self.size();
+        let report = match self.job.engine.reports().are_wanted() && has_begun {
             true => self.report()?,
             false => None,
         };

@@ -55,7 +55,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         if !arguments.json && !workload.shows_progress() {
             options.observer = ProgressLine::on_terminal();
         }
-        let tape = arguments.recorded.trace.as_ref().map(|_| Tape::new(arguments.ranks));
+        let tape = arguments.recorded.trace.as_ref().map(|_| Tape::new(arguments.room()));
         options.tape.clone_from(&tape);
         let simulation = Simulation::new(options)?;
         workload.check(&simulation)?;
@@ -95,7 +95,7 @@ fn write_trace(tape: &Tape, file: &Path, arguments: &Arguments) -> Result<()> {
     let words = arguments.what.iter().chain(&arguments.rest);
     let run = weft_trace::Run {
         program: words.map(String::as_str).collect::<Vec<_>>().join(" "),
-        hosts: vec!["simulated".into(); arguments.ranks.into()],
+        hosts: vec!["simulated".into(); arguments.room().into()],
         is_simulated: true,
         options: [("preset".into(), arguments.preset.to_string())].into(),
         ..Default::default()
@@ -117,7 +117,8 @@ fn explain(arguments: &Arguments, seed: u64, run: &Run) {
 
 /// The simulation that the arguments describe.
 fn options(arguments: &Arguments, seed: u64) -> Result<Options> {
-    let mut options = Options::on(machine(&arguments.machine)?, arguments.ranks);
+    let mut options = Options::on(machine(&arguments.machine)?, arguments.room());
+    options.settings.founders = arguments.ranks;
     options.seed = seed;
     options.faults = arguments.faults()?;
     options.keep_events = if arguments.explain { EXPLAINED } else { 0 };

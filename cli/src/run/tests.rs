@@ -131,6 +131,10 @@ fn nonsense_is_refused_with_what_is_allowed() {
     for (words, allowed) in [
         ("run -n 0 true", "a job has 1 to 1024 ranks"),
         ("run -n 1025 true", "a job has 1 to 1024 ranks"),
+        ("run -n 4 --room 3 true", "--room 3 is less than the 4 ranks"),
+        ("run --hosts a,b --room 8 true", "--room is for one host, by shm"),
+        ("run --link udp --room 8 true", "--room is for one host, by shm"),
+        ("run --room 1025 true", "a job has 1 to 1024 ranks"),
         ("run -n many true", "a job has 1 to 1024 ranks"),
         ("run --preset irx true", "there are nrx-imc, nrx-hmc"),
         ("run --link tcp true", "auto, shm, udp, xdp"),

@@ -4,7 +4,7 @@
 //! A seed fixes who is killed, and what passes before. `WEFT_FARM_RUNS` says how many seeds the
 //! storm tries, from `WEFT_FIRST_FARM` on.
 
-use crate::common::farm::judge;
+use crate::common::farm::{judge, judge_grown};
 use crate::common::mortal::{Mortal, seeds};
 use crate::common::traces::Draw;
 
@@ -21,7 +21,7 @@ const DOUBLINGS: u32 = 6;
 /// Runs a farm, of which these ranks are killed, and judges it.
 fn run(tasks: u64, work: u64, victims: &[u16], draw: &mut Draw, what: &str) -> bool {
     let words = format!("farm --tasks {tasks} --work {work}");
-    judge(&Mortal::run(RANKS, &words, victims, draw), tasks, what)
+    judge(&Mortal::run((RANKS, RANKS), &words, victims, draw), tasks, what)
 }
 
 /// Kills these ranks in the middle of a farm: of one that was done before all of them were killed
@@ -64,6 +64,32 @@ fn three_of_eight_are_lost_one_after_another() {
 fn seven_of_eight_are_lost() {
     survives(&[0, 1, 2, 3, 4, 5, 6]);
     survives(&[6, 0, 7, 1, 4, 3, 5]);
+}
+
+/// Kills these ranks of a farm of four in the middle, those among them that have taken the places
+/// of others, and the desk last: in the end it has four again.
+fn is_filled_again(victims: &[u16]) {
+    const FOUR: u16 = 4;
+    for seed in 1..=SEEDS {
+        let is_full = |doublings| {
+            let (tasks, draw) = (TASKS << doublings, &mut Draw(seed));
+            let words = format!("farm --tasks {tasks} --work 50");
+            let room = FOUR + victims.len() as u16;
+            let ended = Mortal::run((FOUR, room), &words, victims, draw);
+            judge_grown(&ended, tasks, room.into(), &format!("{victims:?}, seed {seed}"))
+        };
+        assert!(
+            (0..=DOUBLINGS).any(is_full),
+            "{victims:?}, seed {seed}: not all were lost, or replaced"
+        );
+    }
+}
+
+#[test]
+fn other_ranks_take_the_places_of_the_lost() {
+    is_filled_again(&[0]);
+    is_filled_again(&[0, 4, 1]);
+    is_filled_again(&[0, 1, 2, 3]);
 }
 
 #[test]

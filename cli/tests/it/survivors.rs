@@ -19,7 +19,7 @@ fn storm(seed: u64) -> bool {
     let mut draw = Draw(seed);
     let (victims, rounds) = (draw.some(3, RANKS), 200 << draw.below(3));
     let words = format!("survivors --rounds {rounds}");
-    let ended = Mortal::run(RANKS, &words, &victims, &mut draw);
+    let ended = Mortal::run((RANKS, RANKS), &words, &victims, &mut draw);
     judge(&ended, rounds, &format!("seed {seed}, {victims:?}"))
 }
 
@@ -37,7 +37,8 @@ fn seven_of_eight_are_lost() {
     let (victims, rounds) = ([3, 0, 7, 1, 2, 6, 5], 2000);
     // Some may have come to the end before they are killed.
     let are_lost = (1..=TRIES).any(|seed| {
-        let ended = Mortal::run(RANKS, "survivors --rounds 2000", &victims, &mut Draw(seed));
+        let ended =
+            Mortal::run((RANKS, RANKS), "survivors --rounds 2000", &victims, &mut Draw(seed));
         judge(&ended, rounds, &format!("seven of eight, seed {seed}"))
     });
     assert!(are_lost, "nobody says that all of them were lost");

@@ -10,8 +10,10 @@ use weft_wire::Rank;
 pub(crate) struct Attributes {
     /// This rank.
     pub local: Rank,
-    /// Number of ranks in the job.
+    /// Number of ranks in the job, those among them that come later.
     pub ranks: usize,
+    /// Number of ranks that the job begins with.
+    pub founders: usize,
     /// Guarantees and sizes of the link.
     pub capabilities: Capabilities,
     /// Bells of this rank.
@@ -38,6 +40,7 @@ impl Attributes {
         Attributes {
             local,
             ranks: usize::from(settings.ranks),
+            founders: usize::from(settings.founders),
             capabilities: *link.capabilities(),
             bells: link.bells(),
             services: link.services(),

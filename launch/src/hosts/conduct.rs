@@ -131,7 +131,7 @@ impl<'a> Conductor<'a> {
         (0..ranks).for_each(|_| output.add_remote_rank(&spec.output));
         Ok(Conductor {
             spec,
-            job: Job::new(ranks, spec.join_limit, spec.loss_grace, spec.on_loss()),
+            job: Job::new((ranks, 0), spec.join_limit, spec.loss_grace, spec.on_loss()),
             clock: Clock::start(),
             roster,
             output,
@@ -427,6 +427,8 @@ impl<'a> Conductor<'a> {
                 Action::Signal(rank, signal) => {
                     self.roster.send_to_rank(rank, &ToAgent::Signal(rank, signal));
                 }
+                // There is no room in jobs on several hosts, which their agents say.
+                Action::Spawn { .. } | Action::RefuseSpawn { .. } => {}
                 Action::StopSelf => self.stop(),
             }
         }

@@ -13,7 +13,7 @@ fn joined(ranks: u16) -> Job {
 
 /// One that does this at a loss.
 fn joined_to(ranks: u16, on_loss: OnLoss) -> Job {
-    let mut job = Job::new(ranks, Some(Duration::from_secs(30)), LOSS_GRACE, on_loss);
+    let mut job = Job::new((ranks, 0), Some(Duration::from_secs(30)), LOSS_GRACE, on_loss);
     for rank in (0..ranks).map(Rank) {
         job.handle(NOW, Event::Hello(rank));
         job.handle(NOW, Event::Joined(rank));
@@ -137,7 +137,7 @@ fn a_victim_is_not_excused_by_ranks_that_were_killed_for_it() {
 
 #[test]
 fn programs_that_never_ask_are_not_weft_programs() {
-    let mut job = Job::new(2, None, LOSS_GRACE, OnLoss::End);
+    let mut job = Job::new((2, 0), None, LOSS_GRACE, OnLoss::End);
     end(&mut job, NOW, &[(1, CLEAN)]);
     end(&mut job, NOW, &[(0, CLEAN)]);
     assert!(job.is_over());
@@ -147,12 +147,12 @@ fn programs_that_never_ask_are_not_weft_programs() {
 #[test]
 fn a_rank_that_ends_without_asking_fails_a_job_that_others_asked_to_join() {
     let failed = EndCause::Failed(Rank(1), Fault::NeverJoined);
-    let mut before = Job::new(2, None, LOSS_GRACE, OnLoss::End);
+    let mut before = Job::new((2, 0), None, LOSS_GRACE, OnLoss::End);
     end(&mut before, NOW, &[(1, CLEAN)]);
     assert_eq!(before.next_deadline(), None);
     before.handle(NOW, Event::Hello(Rank(0)));
     assert_eq!(before.end_cause(), failed);
-    let mut after = Job::new(2, None, LOSS_GRACE, OnLoss::End);
+    let mut after = Job::new((2, 0), None, LOSS_GRACE, OnLoss::End);
     after.handle(NOW, Event::Hello(Rank(0)));
     end(&mut after, NOW, &[(1, CLEAN)]);
     assert_eq!(after.end_cause(), failed);
@@ -161,7 +161,7 @@ fn a_rank_that_ends_without_asking_fails_a_job_that_others_asked_to_join() {
 #[test]
 fn a_rank_that_does_not_join_in_time_ends_the_job() {
     let limit = Duration::from_secs(5);
-    let mut job = Job::new(2, Some(limit), LOSS_GRACE, OnLoss::End);
+    let mut job = Job::new((2, 0), Some(limit), LOSS_GRACE, OnLoss::End);
     job.handle(NOW, Event::Hello(Rank(0)));
     job.handle(NOW, Event::Joined(Rank(0)));
     assert_eq!(job.next_deadline(), Some(limit));
@@ -175,7 +175,7 @@ fn a_rank_that_does_not_join_in_time_ends_the_job() {
 
 #[test]
 fn the_limit_for_joining_is_over_once_all_have_joined_or_ended() {
-    let mut job = Job::new(2, Some(Duration::from_secs(5)), LOSS_GRACE, OnLoss::End);
+    let mut job = Job::new((2, 0), Some(Duration::from_secs(5)), LOSS_GRACE, OnLoss::End);
     job.handle(NOW, Event::Hello(Rank(0)));
     job.handle(NOW, Event::Joined(Rank(0)));
     job.handle(NOW, Event::Hello(Rank(1)));
@@ -259,7 +259,7 @@ mod going_on {
 
     /// One of which none has.
     fn started(ranks: u16) -> Job {
-        Job::new(ranks, Some(Duration::from_secs(5)), LOSS_GRACE, OnLoss::Continue)
+        Job::new((ranks, 0), Some(Duration::from_secs(5)), LOSS_GRACE, OnLoss::Continue)
     }
 
     /// These end well, which the others are told of.
@@ -511,6 +511,7 @@ mod any_order {
         prop_oneof![
             rank().prop_map(Event::Hello),
             rank().prop_map(Event::GoOn),
+            (rank(), 0..3u16).prop_map(|(rank, count)| Event::Spawn(rank, count)),
             rank().prop_map(Event::Joined),
             rank().prop_map(Event::Leaving),
             rank().prop_map(|rank| Event::Report(rank, "words".into())),
@@ -530,7 +531,7 @@ mod any_order {
             goes_on: bool,
         ) {
             let on_loss = if goes_on { OnLoss::Continue } else { OnLoss::End };
-            let mut job = Job::new(3, Some(Duration::from_secs(30)), LOSS_GRACE, on_loss);
+            let mut job = Job::new((3, 2), Some(Duration::from_secs(30)), LOSS_GRACE, on_loss);
             for event in events {
                 let ended = matches!(&event, Event::Ended(list) if job.ranks[list[0].0.index()].ended.is_some());
                 if !ended {
@@ -571,7 +572,7 @@ mod asking {
     }
 
     fn started(on_loss: OnLoss) -> Job {
-        Job::new(3, None, LOSS_GRACE, on_loss)
+        Job::new((3, 0), None, LOSS_GRACE, on_loss)
     }
 
     #[test]
@@ -618,5 +619,89 @@ mod asking {
         assert_eq!(job.next_action(), Some(Action::Welcome(Rank(0))));
         assert_eq!(job.next_action(), Some(Action::Welcome(Rank(1))));
         assert_eq!(job.next_action(), None);
+    }
+}
+
+/// Ranks that come later.
+mod growing {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(5);
+
+    /// A job that begins with two ranks, which have joined, and has room for two more.
+    fn growing() -> Job {
+        let mut job = Job::new((2, 2), Some(LIMIT), LOSS_GRACE, OnLoss::Continue);
+        for rank in [0, 1].map(Rank) {
+            job.handle(NOW, Event::Hello(rank));
+            job.handle(NOW, Event::Joined(rank));
+        }
+        while job.next_action().is_some() {}
+        assert_eq!((job.ranks(), job.next_deadline()), (2, None), "nobody waits for the vacant");
+        job
+    }
+
+    fn leave(job: &mut Job, rank: u16) {
+        job.handle(NOW, Event::Leaving(Rank(rank)));
+        end(job, NOW, &[(rank, CLEAN)]);
+    }
+
+    #[test]
+    fn a_job_is_over_without_those_that_never_came() {
+        let mut job = growing();
+        leave(&mut job, 0);
+        assert!(!job.is_over());
+        leave(&mut job, 1);
+        assert!(job.is_over());
+        assert_eq!(job.end_cause(), EndCause::Completed);
+    }
+
+    #[test]
+    fn vacant_ranks_are_started_in_their_order_as_long_as_there_are_enough() {
+        let mut job = growing();
+        job.handle(NOW, Event::Spawn(Rank(1), 3));
+        assert_eq!(actions(&mut job), [Action::RefuseSpawn { by: Rank(1), left: 2 }]);
+        job.handle(NOW, Event::Spawn(Rank(1), 1));
+        assert_eq!(actions(&mut job), [Action::Spawn { by: Rank(1), ranks: vec![Rank(2)] }]);
+        assert_eq!((job.ranks(), job.running()), (3, [0, 1, 2].map(Rank).to_vec()));
+        job.handle(NOW, Event::Spawn(Rank(0), 2));
+        assert_eq!(actions(&mut job), [Action::RefuseSpawn { by: Rank(0), left: 1 }]);
+        job.handle(NOW, Event::Spawn(Rank(0), 1));
+        assert_eq!(actions(&mut job), [Action::Spawn { by: Rank(0), ranks: vec![Rank(3)] }]);
+    }
+
+    #[test]
+    fn a_rank_that_comes_has_time_to_join_from_its_own_start_on() {
+        let mut job = growing();
+        let later = NOW + 10 * LIMIT;
+        job.handle(later, Event::Spawn(Rank(0), 1));
+        assert_eq!(job.next_deadline(), Some(later + LIMIT));
+        job.timeout(later + LIMIT);
+        let late = EndCause::Failed(Rank(2), Fault::LateJoin { limit: LIMIT });
+        assert_eq!(job.end_cause(), late);
+    }
+
+    #[test]
+    fn a_rank_that_came_and_is_lost_is_a_loss_like_others_and_its_place_is_not_given_again() {
+        let mut job = growing();
+        job.handle(NOW, Event::Spawn(Rank(0), 1));
+        job.handle(NOW, Event::Hello(Rank(2)));
+        while job.next_action().is_some() {}
+        end(&mut job, NOW, &[(2, KILLED)]);
+        let told = [
+            Action::AnnounceLoss { lost: Rank(2), cause: KILLED },
+            Action::ReportLoss { lost: Rank(2), fault: Fault::Killed { signal: 9 }, left: 2 },
+        ];
+        assert_eq!(actions(&mut job), told);
+        job.handle(NOW, Event::Spawn(Rank(0), 1));
+        assert_eq!(actions(&mut job), [Action::Spawn { by: Rank(0), ranks: vec![Rank(3)] }]);
+    }
+
+    #[test]
+    fn nobody_is_started_for_a_job_that_ends() {
+        let mut job = growing();
+        job.handle(NOW, Event::Signal(Signal::TERM));
+        while job.next_action().is_some() {}
+        job.handle(NOW, Event::Spawn(Rank(0), 1));
+        assert_eq!(actions(&mut job), []);
     }
 }

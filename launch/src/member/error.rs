@@ -29,6 +29,24 @@ pub enum JoinError {
     System(#[from] io::Error),
 }
 
+/// Reason why a rank did not get more ranks started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// The job cannot have as many as were asked for.
+    #[error(
+        "there is no room for {asked} more ranks, but for {left}: `weft run --room` says how many a job has at most"
+    )]
+    NoRoom {
+        /// Number of ranks asked for.
+        asked: u16,
+        /// Number of ranks that there is room for.
+        left: u16,
+    },
+    /// The launcher did not answer.
+    #[error(transparent)]
+    Launcher(#[from] JoinError),
+}
+
 impl JoinError {
     /// True if it was said on standard error, for all ranks.
     pub fn is_reported(&self) -> bool {

@@ -15,8 +15,14 @@ fn ask_and_get(bytes: &[u8], descriptors: usize) -> Result<Membership, JoinError
 
 fn welcome(ranks: u16) -> Vec<u8> {
     let settings = Settings::new(ranks);
-    ToRank::Welcome(Welcome { rank: Rank(0), settings, options: Options::new(), network: None })
-        .emit()
+    ToRank::Welcome(Welcome {
+        rank: Rank(0),
+        settings,
+        options: Options::new(),
+        network: None,
+        growth: None,
+    })
+    .emit()
 }
 
 #[test]

@@ -27,6 +27,9 @@ pub(crate) enum Event {
     Ended(Vec<(Rank, Ending)>),
     /// A program asks that the job go on after a loss.
     GoOn(Rank),
+    /// A rank asks for so many more of them.
+    #[serde(skip)]
+    Spawn(Rank, u16),
     /// The host of these ranks is gone, and why.
     #[serde(skip)]
     HostLost(Vec<Rank>, String),
@@ -51,7 +54,8 @@ impl Event {
             | Event::Report(rank, _)
             | Event::BadMessage(rank, _)
             | Event::CannotStart(rank, _)
-            | Event::GoOn(rank) => vec![*rank],
+            | Event::GoOn(rank)
+            | Event::Spawn(rank, _) => vec![*rank],
             Event::Ended(endings) => endings.iter().map(|(rank, _)| *rank).collect(),
             Event::HostLost(ranks, _) => ranks.clone(),
             Event::Signal(_) | Event::Deadlock | Event::OutputClosed => Vec::new(),

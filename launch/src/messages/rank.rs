@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use weft_link_shm::Settings;
 use weft_wire::Rank;
 
+use super::bounds::RANKS_MAX;
 use super::checks::{check_settings, ensure};
 use super::format::{BadMessage, Message};
 use super::network::JobNetwork;
@@ -17,6 +18,10 @@ pub enum ToRank {
     Start(Start),
     /// To the program, once it has said hello.
     Welcome(Welcome),
+    /// To a rank that has asked for more of them: these have been started.
+    Spawned(Vec<Rank>),
+    /// To such a rank: there is room for so many more, which are fewer.
+    NoRoom(u16),
 }
 
 /// Facts that a process must know to become a rank's program.
@@ -40,6 +45,17 @@ pub struct Welcome {
     pub options: Options,
     /// Network to ranks elsewhere; without one all ranks are here.
     pub network: Option<JobNetwork>,
+    /// Growth of the job, if it can grow.
+    pub growth: Option<Growth>,
+}
+
+/// Growth of a job, as a rank must know it that joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Number of ranks that the job has begun with.
+    pub founders: u16,
+    /// The rank that had this one started, if the job has not begun with it.
+    pub spawner: Option<Rank>,
 }
 
 /// Message of a rank to the launcher.
@@ -57,6 +73,8 @@ pub enum ToLauncher {
     CannotStart(i32),
     /// The program, which asks to join next, asks that the job go on after a loss.
     GoOn,
+    /// The program asks for so many more ranks of it.
+    Spawn(u16),
 }
 
 impl Message for ToRank {
@@ -64,8 +82,9 @@ impl Message for ToRank {
 
     fn check(&self) -> Result<(), BadMessage> {
         match self {
-            ToRank::Start(_) => Ok(()),
+            ToRank::Start(_) | ToRank::NoRoom(_) => Ok(()),
             ToRank::Welcome(welcome) => welcome.check(),
+            ToRank::Spawned(ranks) => ensure(ranks.len() <= RANKS_MAX.into(), "number of ranks"),
         }
     }
 }
@@ -74,13 +93,14 @@ impl ToRank {
     /// The message that comes with the memory of a job of so many ranks, for whoever asks for it.
     pub fn memory(settings: Settings, mut options: Options, ranks: u16) -> Self {
         options.insert(RANKS.into(), ranks.to_string());
-        ToRank::Welcome(Welcome { rank: Rank(0), settings, options, network: None })
+        ToRank::Welcome(Welcome { rank: Rank(0), settings, options, network: None, growth: None })
     }
 
     /// Number of descriptors that belong to this message.
     pub fn descriptors(&self) -> usize {
         match self {
             ToRank::Start(_) => 1,
+            ToRank::Spawned(_) | ToRank::NoRoom(_) => 0,
             ToRank::Welcome(welcome) => {
                 1 + welcome.network.as_ref().map_or(0, JobNetwork::descriptors)
             }
@@ -98,12 +118,24 @@ impl Message for ToLauncher {
 
 impl Welcome {
     fn check(&self) -> Result<(), BadMessage> {
-        let Welcome { rank, settings, options, network } = self;
+        let Welcome { rank, settings, options, network, growth } = self;
         check_settings(settings)?;
         check_options(options)?;
+        if let Some(growth) = growth {
+            growth.check(*rank, settings.ranks)?;
+        }
         let Some(network) = network else { return ensure(rank.0 < settings.ranks, "rank") };
         network.check()?;
         let here = network.ranks_beside(*rank).count();
         ensure(here == usize::from(settings.ranks), "number of ranks here")
+    }
+}
+
+impl Growth {
+    fn check(&self, rank: Rank, room: u16) -> Result<(), BadMessage> {
+        let Growth { founders, spawner } = *self;
+        ensure((1..=room).contains(&founders), "number of ranks to begin with")?;
+        ensure(spawner.is_some() == (rank.0 >= founders), "rank that had this one started")?;
+        ensure(spawner.is_none_or(|by| by.0 < room && by != rank), "rank that had this one started")
     }
 }

@@ -78,6 +78,7 @@ fn any_welcome_of_hosts() -> impl Strategy<Value = ToRank> {
                 settings: Settings::new(here),
                 options: Options::new(),
                 network: Some(network(&[before, here, behind], job, secret, last)),
+                growth: None,
             })
         })
 }
@@ -87,7 +88,13 @@ fn any_welcome() -> impl Strategy<Value = ToRank> {
     (1..=MAX_RANKS, any::<u16>(), any::<u16>(), any::<u32>(), any::<u32>(), options).prop_map(
         |(ranks, rank, window_packets, frame_bytes, frames, options)| {
             let settings = Settings { ranks, window_packets, frame_bytes, frames, trace_events: 0 };
-            ToRank::Welcome(Welcome { rank: Rank(rank % ranks), settings, options, network: None })
+            ToRank::Welcome(Welcome {
+                rank: Rank(rank % ranks),
+                settings,
+                options,
+                network: None,
+                growth: None,
+            })
         },
     )
 }
@@ -105,6 +112,7 @@ fn any_to_launcher() -> impl Strategy<Value = ToLauncher> {
         ".{0,200}".prop_map(ToLauncher::Report),
         any::<i32>().prop_map(ToLauncher::CannotStart),
         Just(ToLauncher::GoOn),
+        any::<u16>().prop_map(ToLauncher::Spawn),
     ]
 }
 
@@ -157,7 +165,7 @@ proptest! {
 fn bytes_that_no_message_has_are_named() {
     let say = |body: &[u8]| ToLauncher::parse(&[&head(ToLauncher::KIND), body].concat());
     assert_eq!(say(&[0]), Ok(ToLauncher::Hello));
-    assert_eq!(say(&[6]), Err(BadMessage::Malformed { at: 9 }), "there are six of them");
+    assert_eq!(say(&[7]), Err(BadMessage::Malformed { at: 9 }), "there are seven of them");
     assert_eq!(say(&[3, 2, 0xc3, 0x28]), Err(BadMessage::Text));
     assert_eq!(say(&[3, 200]), Err(BadMessage::Short), "a length that goes on");
     assert_eq!(say(&[3, 200, 1]), Err(BadMessage::Short), "a text of 200 bytes that are not there");
@@ -180,7 +188,7 @@ fn a_length_takes_no_memory() {
 fn options_of_one_name_are_refused() {
     let options = Options::from([("a".into(), "1".into()), ("b".into(), "2".into())]);
     let settings = Settings::new(1);
-    let welcome = Welcome { rank: Rank(0), settings, options, network: None };
+    let welcome = Welcome { rank: Rank(0), settings, options, network: None, growth: None };
     let mut bytes = ToRank::Welcome(welcome).emit();
     let second = bytes.iter().rposition(|byte| *byte == b'b').unwrap();
     bytes[second] = b'a';
@@ -193,7 +201,8 @@ fn networks_that_do_not_fit_together_are_refused() {
     let (options, settings) = (Options::new(), Settings::new(1));
     let refusal = |network: JobNetwork| {
         let network = Some(network);
-        let welcome = Welcome { rank: Rank(0), settings, options: options.clone(), network };
+        let welcome =
+            Welcome { rank: Rank(0), settings, options: options.clone(), network, growth: None };
         ToRank::parse(&ToRank::Welcome(welcome).emit()).map(drop)
     };
     assert_eq!(refusal(good.clone()), Ok(()));
@@ -217,7 +226,8 @@ fn another_version_is_refused_before_anything_else_is_read() {
 #[test]
 fn a_rank_beyond_the_job_is_refused() {
     let settings = Settings::new(4);
-    let welcome = Welcome { rank: Rank(4), settings, options: Options::new(), network: None };
+    let welcome =
+        Welcome { rank: Rank(4), settings, options: Options::new(), network: None, growth: None };
     let bytes = ToRank::Welcome(welcome).emit();
     assert_eq!(ToRank::parse(&bytes), Err(BadMessage::Range("rank")));
 }
@@ -247,7 +257,14 @@ fn a_welcome_to_a_host_of_another_size_is_refused() {
         let settings = Settings::new(here);
         let (options, network) = (Options::new(), Some(network.clone()));
         ToRank::parse(
-            &ToRank::Welcome(Welcome { rank: Rank(rank), settings, options, network }).emit(),
+            &ToRank::Welcome(Welcome {
+                rank: Rank(rank),
+                settings,
+                options,
+                network,
+                growth: None,
+            })
+            .emit(),
         )
         .map(drop)
     };

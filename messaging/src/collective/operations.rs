@@ -3,6 +3,7 @@
 
 use super::agreeing::{Agreeing, Effect, EntryKind};
 use super::pending::{Begun, Pending, Promise};
+use super::team::{Team, opened};
 use super::values::{Ended, Values};
 use crate::engine::Engine;
 use crate::parts::Parts;
@@ -56,6 +57,8 @@ struct State {
     created: u32,
     /// Splits under way.
     splits: u32,
+    /// Teams that have grown, in their order.
+    grown: Vec<(TeamId, Arc<Members>)>,
     areas: AgreedAreas,
 }
 
@@ -166,6 +169,7 @@ impl Operations {
                 teams,
                 created: 0,
                 splits: 0,
+                grown: Vec::new(),
                 areas: AgreedAreas::default(),
             }),
             agreeing: packets.losses().goes_on().then(|| Agreeing::new(packets)),
@@ -179,7 +183,9 @@ impl Operations {
         })?;
         operations.port.get_or_init(|| port);
         operations.agree_after_losses()?;
-        operations.open(CREATORS, Members::all(packets.size(), packets.rank()))?;
+        if packets.rank().index() < packets.size() {
+            operations.open(CREATORS, Members::all(packets.size(), packets.rank()))?;
+        }
         Ok(operations)
     }
 
@@ -372,6 +378,19 @@ impl Operations {
         let members = self.state.enter().teams.members(id).filter(|_| is_new).cloned();
         let members = members.ok_or(Error::Stray { from: id.leader })?;
         Ok((id, members, None))
+    }
+
+    /// Notes a team that has grown: its members leave together.
+    pub fn note_grown(&self, team: &Team) {
+        let (id, members) = (team.shared.id, Arc::clone(&team.shared.members));
+        self.state.enter().grown.push((id, members));
+    }
+
+    /// The teams that have grown, the last one first.
+    pub fn grown(self: &Arc<Self>) -> Vec<Team> {
+        let grown = self.state.enter().grown.clone();
+        let team = |(id, members)| opened(self, (id, members, None));
+        grown.into_iter().rev().map(team).collect()
     }
 
     /// Begins the next operation of `team`, and goes on with it as far as can be. `values` makes

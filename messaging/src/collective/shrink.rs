@@ -81,7 +81,7 @@ impl Team {
 }
 
 /// Waits for all members of a team that live to come to the end of the program.
-pub(crate) fn meet_to_leave(team: &Team) -> Result<()> {
+pub(super) fn meet_to_leave(team: &Team) -> Result<()> {
     match goes_on(team) {
         true => team.shared.operations.agree(team.shared.id, EntryKind::Leave, 0).map(drop),
         false => team.barrier(),

@@ -4,7 +4,6 @@ use super::operations::{Opened, Operations, TeamId};
 use super::pending::{Begun, Pending, Promise};
 use super::reduction::Reduction;
 use super::values::{Combine, Each, Room, Typed, Values, combine_bytes};
-use crate::engine::Engine;
 use crate::poll::Poller;
 use crate::wait::{Polls, What};
 use crate::{Error, Result};
@@ -46,18 +45,6 @@ pub(super) struct Shared {
 }
 
 impl Team {
-    /// The team of all ranks; one a rank. Others are made of it by [`Self::part`].
-    ///
-    /// # Errors
-    /// [`Error::PortTaken`] if this rank has one already.
-    pub fn all(engine: &Arc<Engine>) -> Result<Self> {
-        let packets = engine.packets();
-        let size = packets.size();
-        let all = Members::all(size, packets.rank());
-        let team = create(&Operations::new(engine)?, (Rank(0), size), Some(all))?;
-        team.ok_or(Error::Abandoned)
-    }
-
     /// The team of `members`, in this order; `None` if this rank is not one of them. All ranks of
     /// the job make the same teams in the same order, with multicast groups among them. Each 32nd
     /// team is made once all ranks make it; the others wait for nobody.
@@ -66,6 +53,7 @@ impl Team {
     /// Those of [`weft_endpoint::Packets::group`]; a lost rank.
     pub fn part(&self, members: &[Rank]) -> Result<Option<Self>> {
         let operations = &self.shared.operations;
+        operations.engine().packets().check_founder("teams that all ranks make")?;
         operations.keep_pace()?;
         let packets = operations.engine().packets();
         let group = packets.group(members)?;
@@ -329,6 +317,14 @@ impl Team {
         let room = Room { mine, result, parts: Vec::new() };
         self.shared.begin(call, room, Each(reduction), finish)
     }
+}
+
+/// The team of all ranks that the job has begun with, of which this is one.
+pub(super) fn of_founders(operations: &Arc<Operations>) -> Result<Team> {
+    let packets = operations.engine().packets();
+    let size = packets.size();
+    let all = Members::all(size, packets.rank());
+    create(operations, (Rank(0), size), Some(all))?.ok_or(Error::Abandoned)
 }
 
 /// The next team, of so many members beginning with `leader`.

@@ -1,7 +1,7 @@
 //! Jobs of simulated ranks that go on after crashes.
 
 use std::time::Duration;
-use weft::collective::Sum;
+use weft::collective::{Sum, Team};
 use weft::{Rank, Weft};
 use weft_endpoint::Preset;
 use weft_link_sim::{Faults, MachineModel};
@@ -11,6 +11,8 @@ use weft_simulator::{Options, Simulation};
 const SEEDS: u64 = 3;
 const RANKS: u16 = 64;
 const CRASHES: usize = 10;
+/// Ranks that such a job gains.
+const GAINED: u32 = 5;
 /// Operations that a program has done when it is over.
 const OPERATIONS: u32 = 60;
 /// Members of an order, of whom some crash, and messages that each broadcasts.
@@ -25,10 +27,17 @@ struct Seen {
     left: Vec<u16>,
 }
 
-/// Operations, on what is left of the team.
+/// Operations, on what is left of the team. With room for others, these take the places of the
+/// lost.
 fn live(weft: &Weft) -> Result<Seen, String> {
     let (mut team, mut well) = (weft.everyone().clone(), Vec::new());
-    for number in 0..OPERATIONS {
+    let mut step = Step { number: 0, gained: 0 };
+    if weft.rank().index() >= weft.size() {
+        team = step.tell(team)?;
+    }
+    while step.number < OPERATIONS {
+        let number = step.number;
+        step.number += 1;
         // Ranks are missed 0.1 s after they have ended: others end meanwhile, or later.
         weft.block_on(weft.sleep(Duration::from_millis(10))).map_err(|error| error.to_string())?;
         let me = team.member(team.rank()).0;
@@ -50,10 +59,58 @@ fn live(weft: &Weft) -> Result<Seen, String> {
         if let Err(error) = outcome {
             error.lost_rank().ok_or_else(|| error.to_string())?;
             team = team.shrink().map_err(|error| error.to_string())?;
+            if weft.room() > weft.size() {
+                team = step.gain(weft, team)?;
+            }
         }
     }
     let left = (0..team.size()).map(|number| team.member(number).0).collect();
     Ok(Seen { well, left })
+}
+
+/// Knowledge that all members of a team have alike, and a rank that comes has not.
+struct Step {
+    number: u32,
+    gained: u32,
+}
+
+impl Step {
+    /// The team with others in the places of the lost, which have heard of this step, as long as
+    /// there are some to come.
+    fn gain(&mut self, weft: &Weft, mut team: Team) -> Result<Team, String> {
+        loop {
+            let missing = weft.size().saturating_sub(team.size());
+            let count = missing.min((GAINED - self.gained) as usize);
+            match weft.grow(&team, count) {
+                Ok(grown) => {
+                    self.gained += count as u32;
+                    return self.tell(grown);
+                }
+                // One that came was told of the loss of the rank that had it started.
+                Err(error) if error.room_left().is_some() => return Ok(team),
+                Err(error) => team = without_the_lost(&team, &error)?,
+            }
+        }
+    }
+
+    /// Tells all members, by the first of them.
+    fn tell(&mut self, mut team: Team) -> Result<Team, String> {
+        loop {
+            let mut said = [self.number, self.gained];
+            match team.broadcast(0, &mut said) {
+                Ok(()) => {
+                    [self.number, self.gained] = said;
+                    return Ok(team);
+                }
+                Err(error) => team = without_the_lost(&team, &error.into())?,
+            }
+        }
+    }
+}
+
+fn without_the_lost(team: &Team, error: &weft::Error) -> Result<Team, String> {
+    error.lost_rank().ok_or_else(|| error.to_string())?;
+    team.shrink().map_err(|error| error.to_string())
 }
 
 /// Messages that a member was handed over, with each loss as a message of the lost without text.
@@ -124,11 +181,12 @@ fn judge_order(seed: u64, survivors: &[(u16, Handed)]) {
     }
 }
 
-/// A job that loses ranks at moments that the seed chooses. Returns what its survivors return.
+/// A job that loses ranks at moments that the seed chooses, and has room for others. Returns what
+/// its survivors return.
 fn survivors<T: Clone + std::fmt::Debug + 'static>(
     seed: u64,
     (preset, lossy): (Preset, bool),
-    (ranks, crashes): (u16, usize),
+    (ranks, crashes, room): (u16, usize, u16),
     program: impl Fn(&Weft) -> Result<T, String> + Clone + 'static,
 ) -> Vec<(u16, T)> {
     let mut random = fastrand::Rng::with_seed(seed);
@@ -140,7 +198,8 @@ fn survivors<T: Clone + std::fmt::Debug + 'static>(
         .map(|rank| (Rank(*rank), Duration::from_micros(random.u64(100..1_500_000))))
         .collect();
     let mut options =
-        Options::with_preset(MachineModel::myrinet().expect("it is shipped"), ranks, preset);
+        Options::with_preset(MachineModel::myrinet().expect("it is shipped"), room, preset);
+    options.settings.founders = ranks;
     options.seed = seed;
     options.goes_on = true;
     options.faults = Faults { crashes, loss: if lossy { 0.002 } else { 0.0 }, ..Faults::default() };
@@ -148,10 +207,13 @@ fn survivors<T: Clone + std::fmt::Debug + 'static>(
         .expect("options that can be")
         .run_joined(move |weft| program(&weft));
     let mut survivors = Vec::new();
-    for (rank, outcome) in (0..ranks).zip(&report.outcomes) {
+    for (rank, outcome) in (0..room).zip(&report.outcomes) {
         match outcome {
             weft_simulator::Outcome::Returned(seen) => survivors.push((rank, seen.clone())),
             weft_simulator::Outcome::Crashed => assert!(lost.contains(&rank)),
+            weft_simulator::Outcome::NeverCame => assert!(rank >= ranks),
+            // Whoever had it started is lost, and the others do not know of it.
+            weft_simulator::Outcome::Victim(_) if rank >= ranks => {}
             other => panic!("seed {seed}, {preset}: rank {rank}: {other:?}; {:?}", report.ended),
         }
     }
@@ -160,7 +222,7 @@ fn survivors<T: Clone + std::fmt::Debug + 'static>(
 
 /// A job that loses ten of its ranks. Returns how many operations have failed.
 fn judge(seed: u64, preset: Preset, lossy: bool) -> usize {
-    let survivors = survivors(seed, (preset, lossy), (RANKS, CRASHES), live);
+    let survivors = survivors(seed, (preset, lossy), (RANKS, CRASHES, RANKS), live);
     let (_, first) = &survivors[0];
     for (rank, seen) in &survivors {
         assert_eq!(seen, first, "seed {seed}, {preset}: rank {rank}");
@@ -183,6 +245,34 @@ fn sixty_four_ranks_lose_ten_and_agree_about_each_operation() {
     assert!(failed as u64 > 3 * seeds, "ranks are lost in the midst of operations");
 }
 
+/// A job that loses ten of its ranks and gains some. Returns how many.
+fn judge_gained(seed: u64, preset: Preset, lossy: bool) -> usize {
+    let room = RANKS + GAINED as u16;
+    let survivors = survivors(seed, (preset, lossy), (RANKS, CRASHES, room), live);
+    let (_, first) = &survivors[0];
+    for (rank, seen) in &survivors {
+        assert_eq!(seen.left, first.left, "seed {seed}, {preset}: rank {rank}");
+        assert!(first.well.ends_with(&seen.well), "seed {seed}, {preset}: rank {rank}");
+        assert!(first.left.contains(rank), "seed {seed}, {preset}: rank {rank} was left out");
+        assert!(*rank >= RANKS || seen.well.len() == OPERATIONS as usize, "{rank} was there");
+    }
+    survivors.iter().filter(|(rank, _)| *rank >= RANKS).count()
+}
+
+#[test]
+fn sixty_four_ranks_lose_ten_and_gain_five() {
+    let seeds = seeds();
+    let gained: usize = (0..seeds)
+        .map(|seed| match seed % 3 {
+            0 => judge_gained(seed, Preset::NrxImc, false),
+            1 => judge_gained(seed, Preset::IrxImc, true),
+            _ => judge_gained(seed, Preset::Pupa, true),
+        })
+        .sum();
+    println!("{seeds} jobs, which gained {gained} ranks");
+    assert!(gained as u64 >= 4 * seeds, "nearly all that were to come are there");
+}
+
 #[test]
 fn sixteen_ranks_lose_six_and_their_order_goes_on() {
     for seed in 0..seeds() {
@@ -191,7 +281,7 @@ fn sixteen_ranks_lose_six_and_their_order_goes_on() {
             1 => (Preset::IrxImc, true),
             _ => (Preset::Pupa, true),
         };
-        judge_order(seed, &survivors(seed, network, (MEMBERS, LOST_MEMBERS), broadcast));
+        judge_order(seed, &survivors(seed, network, (MEMBERS, LOST_MEMBERS, MEMBERS), broadcast));
     }
 }
 

@@ -107,8 +107,9 @@ impl Events {
     /// beside other systems on the same packets.
     ///
     /// # Errors
-    /// [`Error::Buffers`].
+    /// [`Error::Buffers`]; this rank came when the job had begun.
     pub fn open(packets: &Packets, settings: Settings) -> Result<Self> {
+        packets.check_founder("events")?;
         let packets = &packets.of(weft_endpoint::Protocol::EVENTS);
         let (rank, ranks) = (packets.rank(), packets.size());
         let limits = settings.limits(ranks, packets.in_flight()).map_err(Error::Buffers)?;
@@ -401,7 +402,8 @@ impl Node {
     fn arrive(&self, packet: Packet<'_>) {
         let _handler = self.packets.trace().handler_span(HANDLER);
         let from = packet.source();
-        let Some((header, bytes)) = Header::decode(&packet) else {
+        let decoded = Header::decode(&packet).filter(|_| from.index() < self.packets.size());
+        let Some((header, bytes)) = decoded else {
             self.lock().breach.get_or_insert(Breach::Frame(from));
             return;
         };

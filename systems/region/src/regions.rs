@@ -209,7 +209,7 @@ impl Regions {
     /// Asks the home of a region for it.
     fn ask(&self, id: RegionId) -> Result<()> {
         let (me, home) = (self.rank(), id.home);
-        if home == me || home.index() >= self.node.packets.size() {
+        if home == me || home.index() >= self.node.packets.room() {
             return Err(Error::Unknown(id));
         }
         let mut state = self.node.state.enter();
@@ -398,7 +398,7 @@ impl Node {
 
     /// The upcall.
     fn arrive(&self, packet: &Packet<'_>) {
-        let (from, ranks) = (packet.source(), self.packets.size());
+        let (from, ranks) = (packet.source(), self.packets.room());
         let outcome = if packet.group().is_some() {
             self.handle_multicast(from, packet)
         } else if let Some((header, data)) = Header::parse(packet, ranks) {
@@ -426,7 +426,7 @@ impl Node {
 
     /// Handles a multicast: a message that is for some only, or a part of a collective operation.
     fn handle_multicast(&self, from: Rank, packet: &[u8]) -> Result<()> {
-        let (me, ranks) = (self.packets.rank(), self.packets.size());
+        let (me, ranks) = (self.packets.rank(), self.packets.room());
         let Some((for_me, rest)) = receivers::split(packet, ranks, me) else {
             return self.take_part(from, packet);
         };

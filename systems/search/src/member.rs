@@ -401,7 +401,7 @@ impl<'a, W: Worker> Member<'a, W> {
             Kind::Answer | Kind::Found => self.packets.rank() == 0,
             Kind::Jobs | Kind::Credit => true,
         };
-        if !is_allowed {
+        if !is_allowed || from.index() >= self.packets.size() {
             return Err(Error::Format { from, what: "is not for its sender to send" });
         }
         // None comes of an iteration that is over, since it is over when nothing is under way; and

@@ -56,6 +56,7 @@ impl Search {
     /// [`Error::Setting`], or the name is taken.
     pub fn new(engine: &Arc<Engine>, team: &Team, name: &str, settings: Settings) -> Result<Self> {
         settings.check()?;
+        engine.packets().check_founder("searches").map_err(weft_messaging::Error::from)?;
         let mailbox = Mailbox::new(engine, name)?;
         let outgoing = OutgoingJobs::new(engine.packets().size(), settings.jobs_per_message);
         let (engine, team) = (Arc::clone(engine), team.clone());

@@ -79,6 +79,8 @@ fn errors_below_have_their_codes() {
     assert_eq!(of(overdrawn), Status::Overdrawn);
     assert_eq!(of(weft_messaging::Error::OrderPanicked("a".into())), Status::Panicked);
     assert_eq!(of(weft_messaging::Error::CallsDiffer("agree")), Status::CallsDiffer);
+    let full = weft_messaging::Error::JobIsFull { asked: 2, left: 1 };
+    assert_eq!(of(full), Status::JobFull);
 }
 
 #[test]

@@ -101,6 +101,8 @@ const SIMULATION: &str = "tests/simulation.c";
 
 /// Words by which a job of four ranks goes on.
 const GOES_ON: [&str; 4] = ["-n", "4", "--on-loss", "continue"];
+/// Program of two ranks that has two more started.
+const GROWS: &str = "tests/grows.c";
 /// Program of four ranks of which rank 2 kills itself, in a job that goes on.
 const LOSSES: &str = "tests/losses.c";
 
@@ -226,12 +228,14 @@ fn programs_compile_without_a_warning_and_run() {
 #[test]
 fn programs_are_clean_under_valgrind() {
     run_all("tests/", &["-O1"], &VALGRIND);
+    grows(&["-O1"], &VALGRIND);
     survivors_go_on(&["-O1"], &VALGRIND);
 }
 
 #[test]
 fn programs_are_clean_under_the_sanitizers() {
     run_all("", &SANITIZED, &[]);
+    grows(&SANITIZED, &[]);
     survivors_go_on(&SANITIZED, &[]);
 }
 
@@ -292,6 +296,24 @@ fn survivors_go_on(flags: &[&str], wrapper: &[&str]) {
     let command: Vec<&Path> = wrapper.iter().map(Path::new).chain([&*program]).collect();
     let lines = goes_on_with_3(&GOES_ON, &command);
     assert_eq!(lines, ["rank 0 went on", "rank 1 went on", "rank 3 went on"]);
+}
+
+#[test]
+fn a_job_grows() {
+    grows(&["-O2"], &[]);
+}
+
+/// Runs the program of a job that grows.
+fn grows(flags: &[&str], wrapper: &[&str]) {
+    let (_kept, library) = library(wrapper);
+    let folder = folder_with(&library);
+    let program = compile(GROWS, flags, &folder);
+    let mut command = Command::new(built().join("weft"));
+    command.args(["run", "-n", "2", "--room", "4", "--"]).args(wrapper).arg(program);
+    let text = run(&mut command);
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [0, 1, 2, 3].map(|rank| format!("rank {rank} has left")));
 }
 
 #[test]
@@ -374,7 +396,7 @@ fn the_library_has_a_version_in_its_name_and_exports_what_the_header_says() {
 
 #[test]
 fn tests_call_every_function() {
-    let paths = PROGRAMS.iter().map(|(path, ..)| *path).chain([SIMULATION, LOSSES]);
+    let paths = PROGRAMS.iter().map(|(path, ..)| *path).chain([SIMULATION, GROWS, LOSSES]);
     let tests = paths.filter(|path| path.starts_with("tests/"));
     let text: String =
         tests.map(|path| std::fs::read_to_string(here().join(path)).unwrap()).collect();

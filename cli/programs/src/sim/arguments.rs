@@ -14,6 +14,10 @@ pub struct Arguments {
     /// Ranks of the job: 1 to 65,534
     #[arg(short = 'n', long, value_name = "P", default_value = "64", value_parser = ranks)]
     pub ranks: u16,
+    /// Ranks that the job has at most: those that are not there at first programs may ask for
+    /// [default: as many as at first]
+    #[arg(long, value_name = "P", value_parser = ranks)]
+    pub room: Option<u16>,
     /// The protocol: nrx, irx or hrx (who retransmits), and imc or hmc (who forwards multicasts)
     #[arg(long, value_name = "NAME", default_value_t)]
     pub preset: Preset,
@@ -183,6 +187,11 @@ fn recovery(text: &str) -> Result<Recovery, String> {
 }
 
 impl Arguments {
+    /// Ranks that the job has at most.
+    pub fn room(&self) -> u16 {
+        self.room.unwrap_or(self.ranks)
+    }
+
     /// The help of `weft sim`.
     pub fn help() -> clap::builder::StyledStr {
         Self::command().render_help()

@@ -30,7 +30,7 @@ pub fn first_line(what: &str, arguments: &Arguments, options: &Options) -> Strin
     };
     format!(
         "{what} on {} simulated ranks of {}: {}, {} trees, {windows}, seed {}{}",
-        settings.ranks,
+        settings.founders,
         arguments.machine,
         settings.preset,
         settings.shape,
@@ -157,7 +157,10 @@ impl Run {
     fn concerned(&self) -> Vec<Rank> {
         let mut ranks = self.verdict.as_ref().map(Verdict::ranks).unwrap_or_default();
         let fine = |outcome: &Outcome<()>| {
-            matches!(outcome, Outcome::Returned(()) | Outcome::Crashed | Outcome::Victim(_))
+            matches!(
+                outcome,
+                Outcome::Returned(()) | Outcome::Crashed | Outcome::NeverCame | Outcome::Victim(_)
+            )
         };
         let outcomes = self.report.outcomes.iter().enumerate();
         ranks.extend(outcomes.filter(|(_, o)| !fine(o)).map(|(rank, _)| Rank(rank as u16)));

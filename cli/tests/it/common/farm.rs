@@ -19,6 +19,20 @@ pub fn judge(ended: &Ended, tasks: u64, what: &str) -> bool {
     last.lost == *killed
 }
 
+/// Judges a farm in whose lost ranks' places others came, of up to `room` ranks. True if all that
+/// were killed are named as lost, and there are as many as at first.
+pub fn judge_grown(ended: &Ended, tasks: u64, room: usize, what: &str) -> bool {
+    let (said, lost) = (ended.said(what), ended.lost(what));
+    let last: Vec<Last> = ended.lines.iter().filter_map(|line| Last::parse(line)).collect();
+    let (last, before) = last.split_last().unwrap_or_else(|| panic!("no last line, {said}"));
+    assert!(last.lost.is_subset(&lost), "{:?} are named, {said}", last.lost);
+    assert!(!last.lost.contains(&last.writer), "who writes it is left, {said}");
+    assert_eq!((last.tasks, last.left + last.lost.len()), (tasks, last.size), "{said}");
+    assert!(last.left <= ended.size && last.size <= room, "{said}");
+    assert!(before.iter().all(|line| last.lost.contains(&line.writer)), "{said}");
+    last.lost == ended.killed && last.left == ended.size
+}
+
 /// The last line of a farm.
 struct Last {
     writer: u16,

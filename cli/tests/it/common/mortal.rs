@@ -7,12 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Words of `weft run` by which a job goes on, and says which rank wrote a line.
 pub const GOES_ON: &str = "--on-loss continue --label";
+/// Time between two looks for a rank that comes later.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Longest that nothing but time passes between two kills.
 const PAUSE_US: u64 = 5_000;
 
@@ -22,6 +24,8 @@ pub struct Mortal {
     out: BufReader<ChildStdout>,
     /// A file, which nobody has to read for its writers to go on.
     errors: File,
+    /// The folder that its processes have in their environment.
+    folder: PathBuf,
     ranks: BTreeMap<u16, Process>,
     lines: Vec<String>,
     killed: BTreeSet<u16>,
@@ -45,21 +49,35 @@ impl Mortal {
         let mut launcher = command.spawn().unwrap();
         let out = BufReader::new(launcher.stdout.take().unwrap());
         let (ranks, lines, killed) = Default::default();
-        let mut job = Mortal { launcher, out, errors, ranks, lines, killed };
+        let folder = folder.to_owned();
+        let mut job = Mortal { launcher, out, errors, folder, ranks, lines, killed };
         job.read_line();
-        let numbered = marked(folder).into_iter().filter_map(|process| {
-            Some((variable_of(process.0, "WEFT_RANK")?.parse().unwrap(), process))
-        });
-        job.ranks = numbered.collect();
+        job.look_for_ranks();
         job
     }
 
-    /// Runs an example on one host, of which these ranks are killed, and checks that nothing is
-    /// left.
-    pub fn run(ranks: u16, words: &str, victims: &[u16], draw: &mut Draw) -> Ended {
+    fn look_for_ranks(&mut self) {
+        let numbered = marked(&self.folder).into_iter().filter_map(|process| {
+            Some((variable_of(process.0, "WEFT_RANK")?.parse().unwrap(), process))
+        });
+        self.ranks.extend(numbered);
+    }
+
+    /// Waits for a rank that comes later, if it is not there, or the end of the job.
+    fn await_rank(&mut self, rank: u16) {
+        while !self.ranks.contains_key(&rank) && self.launcher.try_wait().unwrap().is_none() {
+            self.look_for_ranks();
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Runs an example on one host, with room for more ranks, of which these are killed, and checks
+    /// that nothing is left.
+    pub fn run((ranks, room): (u16, u16), words: &str, victims: &[u16], draw: &mut Draw) -> Ended {
         let (folder, names) = (tempfile::tempdir().unwrap(), shared_memory());
         let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
-        command.arg("run").args(GOES_ON.split(' ')).args(["-n", &ranks.to_string(), "--"]);
+        command.arg("run").args(GOES_ON.split(' ')).args(["-n", &ranks.to_string()]);
+        command.args(["--room", &room.to_string(), "--"]);
         command.arg(built("weft-example")).args(words.split(' '));
         command.env("TMPDIR", folder.path()).current_dir(folder.path());
         let mut job = Mortal::start(command, folder.path());
@@ -90,6 +108,7 @@ impl Mortal {
             }
             let until = Instant::now() + Duration::from_micros(draw.below(PAUSE_US));
             while draw.below(2) == 0 && Instant::now() < until {}
+            self.await_rank(*victim);
             // It may have ended.
             if let Some((_, end)) = self.ranks.get(victim) {
                 kill(end);
@@ -131,19 +150,18 @@ impl Ended {
     pub fn lost(&self, what: &str) -> BTreeSet<u16> {
         let said = self.said(what);
         assert_eq!(self.status, Some(0), "{said}");
-        let lost = lost_by(&self.errors, self.size);
+        let lost = lost_by(&self.errors);
         assert!(lost.is_subset(&self.killed), "{lost:?} were lost, {said}");
         lost
     }
 }
 
 /// Ranks of which the launcher has said that they were killed, or their host was lost.
-fn lost_by(errors: &str, size: usize) -> BTreeSet<u16> {
-    let (of, ways) =
-        (format!(" of {size} ("), ["killed by signal 9 (SIGKILL)", "lost with its host"]);
+fn lost_by(errors: &str) -> BTreeSet<u16> {
+    let ways = ["killed by signal 9 (SIGKILL)", "lost with its host"];
     let is_lost = |line: &&str| ways.iter().any(|way| line.contains(way));
     let ranks = errors.lines().filter(is_lost);
-    let ranks = ranks.filter_map(|line| line.strip_prefix("weft: rank ")?.split_once(&of));
+    let ranks = ranks.filter_map(|line| line.strip_prefix("weft: rank ")?.split_once(" of "));
     ranks.map(|(rank, _)| rank.parse().unwrap()).collect()
 }
 

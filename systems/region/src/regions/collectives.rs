@@ -96,8 +96,10 @@ impl Regions {
 impl Collectives {
     pub(super) fn new(packets: &Packets) -> Self {
         let mut teams = Teams::new(packets.rank(), TUNING, 0);
-        // Nothing has come yet that could be a stranger's.
-        let _ = teams.open(TEAM, Members::all(packets.size(), packets.rank()));
+        if packets.rank().index() < packets.size() {
+            // Nothing has come yet that could be a stranger's.
+            let _ = teams.open(TEAM, Members::all(packets.size(), packets.rank()));
+        }
         Collectives { teams, is_busy: false, resumes: false }
     }
 
@@ -118,6 +120,7 @@ impl Node {
         bytes: &mut [u8],
         mut combine: impl FnMut(&[u8], &mut [u8]),
     ) -> Result<()> {
+        self.packets.check_founder("operations of all ranks on regions")?;
         let begun = self.collectives.enter().begin(call, bytes);
         let number = begun.map_err(|refused| self.refuse(self.packets.rank(), refused))?;
         let what = || {

@@ -77,7 +77,8 @@ impl Outbox {
     pub(super) fn new(packets: &Packets, settings: Settings) -> Self {
         let outbox = Outbox {
             packets: packets.clone(),
-            multicast: settings.multicast,
+            // The broadcast group has no ranks that came later.
+            multicast: settings.multicast && packets.room() == packets.size(),
             puts: AtomicBool::new(false),
             loans: AtomicBool::new(false),
             heap: OnceLock::new(),

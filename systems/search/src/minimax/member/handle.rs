@@ -25,7 +25,7 @@ impl<G: Game> Member<'_, G> {
             Kind::Jobs | Kind::Credit => true,
             Kind::Found => false,
         };
-        if !is_allowed {
+        if !is_allowed || from.index() >= self.packets.size() {
             return Err(Error::Format { from, what: "is not for its sender to send" });
         }
         // A search is over when nothing is under way but credits.

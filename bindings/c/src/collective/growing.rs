@@ -1,0 +1,37 @@
+//! Teams that grow by ranks that come later.
+#![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
+
+use super::{Members, Team, members};
+use crate::handle::given;
+use crate::job::{Job, state};
+use crate::status::{Failure, Status, call};
+use std::mem::MaybeUninit;
+
+/// Gives the team of the members of this one, in their order, and of count more ranks behind them,
+/// which the launcher starts as further processes of this program, with the same arguments; it is
+/// to be freed as any other. All members call it, with the same count; it blocks until all have and
+/// the processes have been started; callbacks run meanwhile. They join later: operations of the new
+/// team wait for them, and to them it is what weft_team_all() gives. WEFT_JOB_FULL, at all members,
+/// if there is no room for so many (weft run --room); if left is not null it is set to how many
+/// there is room for then.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_team_grow(
+    job: Option<&Job>,
+    team: Option<&Team>,
+    count: u32,
+    grown: Option<&mut MaybeUninit<*mut Team>>,
+    left: Option<&mut MaybeUninit<u32>>,
+) -> Status {
+    call(|| {
+        let out = given(grown, "the pointer for the result")?;
+        let (weft, Members { team, engine }) = (state(job)?.messages()?, members(team)?);
+        let room = |error: weft::Error| {
+            let room = error.room_left().map(|room| room as u32);
+            left.zip(room).map(|(left, room)| left.write(room));
+            Failure::from(error)
+        };
+        let grown = weft.grow(team, count as usize).map_err(room)?;
+        out.write(Team::boxed(engine, grown));
+        Ok(())
+    })
+}
