@@ -460,10 +460,10 @@ impl Weft {
     ///
     /// # Errors
     /// There is no such variable (programs have 0 to 65,503 at each rank), or a rank was lost.
-    #[inline]
+    #[inline(always)]
     pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
-        variable.check()?;
-        Ok(self.packets().fetch_and_add(variable, amount)?)
+        let added = variable.check().and_then(|()| self.packets().fetch_and_add(variable, amount));
+        Ok(added?)
     }
 
     /// Does any atomic operation on a shared variable, a compare-and-swap for example, and returns

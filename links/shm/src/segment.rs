@@ -295,15 +295,9 @@ impl Segment {
         }
     }
 
-    /// Words of atomic operations of all ranks, one a line, and the number of entries that those of
-    /// two ranks are apart: word `i` of rank `r` is entry `r` times that, and `8 * i`. As one view,
-    /// an operation finds its word without a load for the rank's.
-    pub fn words(segments: &[Segment]) -> (View<AtomicU64>, usize) {
-        let (first, settings) = (&segments[0], segments[0].settings);
-        let entries = |bytes: usize| bytes / size_of::<AtomicU64>();
-        let apart = settings.shared_part(Rank(0)).len();
-        let bytes = (segments.len() - 1) * apart + WORDS * LINE;
-        (first.shared_view(WORDS_OFFSET, entries(bytes)), entries(apart))
+    /// Words of atomic operations, one a line: word `i` is entry `8 * i`.
+    pub fn words(&self) -> View<AtomicU64> {
+        self.shared_view(WORDS_OFFSET, WORDS * LINE / 8)
     }
 
     /// Shared arena: words whose use ranks agree on.

@@ -9,9 +9,7 @@ use weft_wire::{Atomic, Rank};
 
 /// Words of atomic operations and shared arenas of all ranks.
 pub(crate) struct Words {
-    words: View<AtomicU64>,
-    /// Entries of `words` that those of two ranks are apart.
-    apart: usize,
+    words: Vec<View<AtomicU64>>,
     arenas: Vec<View<AtomicU64>>,
     doorbells: Vec<Doorbell>,
 }
@@ -20,10 +18,8 @@ impl Words {
     /// Words in these segments, as rank `own` has them.
     pub fn new(segments: &[Segment], own: Rank) -> Self {
         let doorbell = |segment: &Segment| Doorbell::new(&segment.control(), own);
-        let (words, apart) = Segment::words(segments);
         Words {
-            words,
-            apart,
+            words: segments.iter().map(Segment::words).collect(),
             arenas: segments.iter().map(Segment::arena).collect(),
             doorbells: segments.iter().map(doorbell).collect(),
         }
@@ -31,7 +27,8 @@ impl Words {
 
     #[inline]
     fn word(&self, home: Rank, index: u16) -> &AtomicU64 {
-        &self.words[home.index() * self.apart + 8 * usize::from(index)]
+        // A view ends with its rank's last word.
+        &self.words[home.index()][8 * usize::from(index)]
     }
 }
 
