@@ -34,7 +34,7 @@ pub struct Arguments {
     #[arg(short = 'n', long, value_name = "P", value_parser = ranks)]
     ranks: Option<u16>,
     /// Ranks that the job has at most: those that are not there at first programs may have started,
-    /// on this host and by shared memory [default: as many as at first]
+    /// on each host in turn [default: as many as at first]
     #[arg(long, value_name = "P", value_parser = ranks, env = "WEFT_ROOM")]
     room: Option<u16>,
     /// Link that packets take; auto takes the best that works here
@@ -225,6 +225,7 @@ impl Arguments {
             || self.mtu.is_some()
             || self.bulk != LongPackets::Auto
             || self.provider.is_some()
+            || self.room.is_some()
             || self.preset.is_some_and(Preset::retransmits);
         if self.link != Link::Auto || !self.hosts.are_given() || wants_own {
             return None;
@@ -261,9 +262,9 @@ impl Arguments {
                  or --lossless or --link fabric",
             );
         }
-        if self.room.is_some() && self.needs_network() {
+        if self.room.is_some() && self.link == Link::Fabric {
             return wrong(
-                "ranks that come later share memory with the others: --room is for one host, by shm",
+                "over a fabric ranks find one another when all begin: --room is for shm, udp and xdp",
             );
         }
         if let (Some(room), Some(ranks)) = (self.room, self.ranks)
@@ -303,7 +304,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
     let says_first = arguments.verbose || !arguments.quiet;
     let cores = available_parallelism()?.get();
     let (preset, link) = (arguments.preset(), arguments.link);
-    let hosts = arguments.hosts.spec(arguments.ranks, link)?;
+    let hosts = arguments.hosts.spec((arguments.ranks, arguments.room), link)?;
     let spec = spec(arguments, cores);
     let Some(hosts) = hosts else {
         if says_first {
@@ -333,7 +334,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let room = arguments.room.unwrap_or(ranks);
     let mut settings = match arguments.hosts.are_given() {
         // How many of them share a host is found out later, and how long windows may be there.
-        true => Settings::new(ranks.min(FULL_WINDOW_RANKS)),
+        true => Settings::new(room.min(FULL_WINDOW_RANKS)),
         false => Settings::new(room),
     };
     if needs_network {
@@ -342,7 +343,8 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     settings.window_packets = arguments.window.unwrap_or(settings.window_packets);
     let mut command = arguments.command.into_iter();
     let mut spec = JobSpec::new(settings, command.next().unwrap_or_default());
-    spec.vacant = room - ranks;
+    // On several hosts it is known later how many are to begin.
+    spec.vacant = if arguments.hosts.are_given() { 0 } else { room - ranks };
     spec.arguments = command.collect();
     spec.later = arguments.later;
     spec.binding = match arguments.bind {

@@ -33,22 +33,22 @@ const WELCOME_RETRY: Duration = Duration::from_millis(1);
 /// Messages taken in from one rank before the others have their turn.
 const MESSAGES_AT_ONCE: usize = 64;
 
-/// Ranks of a job that are here: `spec.settings.ranks` of them, those among them that come later,
-/// from `first` on.
+/// Ranks of a job that are here.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// The first rank here.
-    pub first: u16,
-    /// The ranks of the whole job.
-    pub size: u16,
+    /// These ranks in their order, those that may come later last: `spec.settings.ranks` of them.
+    pub here: Vec<Rank>,
+    /// Number of ranks that the whole job begins with.
+    pub founders: u16,
     /// The network and what reaches it from the ranks here, if ranks are to have that.
     pub network: Option<(JobNetwork, Vec<Access>)>,
 }
 
 impl Part {
-    /// A whole job on this host.
-    pub fn whole(size: u16, network: Option<(JobNetwork, Vec<Access>)>) -> Self {
-        Part { first: 0, size, network }
+    /// Number of ranks that the whole job may have.
+    fn room(&self) -> u16 {
+        let of_network = self.network.as_ref().map(|(network, _)| network.ranks());
+        of_network.unwrap_or(self.here.len() as u16)
     }
 }
 
@@ -99,9 +99,9 @@ impl<'a> Crew<'a> {
             unwelcomed: BTreeSet::new(),
             killed_for_memory_before: killed_for_memory(),
         };
-        let (mut pipes, size) = (Vec::new(), crew.part.size);
+        let (mut pipes, size) = (Vec::new(), crew.part.founders);
         for _ in 0..spec.founders() {
-            let rank = crew.next_rank();
+            let rank = crew.part.here[crew.processes.len()];
             let failed = |error| LaunchError::Spawn { rank: rank.0, ranks: size, error };
             let stdin = (rank == 0).then(|| stdin.as_fd());
             pipes.push(crew.start_next(programs, stdin).map_err(failed)?);
@@ -110,21 +110,22 @@ impl<'a> Crew<'a> {
     }
 
     /// Starts the next rank, which rank `by` has asked for.
+    ///
+    /// # Errors
+    /// The system's. There is no next one, [`InvalidInput`](io::ErrorKind::InvalidInput).
     pub fn spawn(&mut self, programs: &Found, by: Rank) -> io::Result<Pipes> {
-        self.spawners.insert(self.next_rank(), by);
+        let next = self.part.here.get(self.processes.len());
+        self.spawners.insert(*next.ok_or(io::ErrorKind::InvalidInput)?, by);
         self.start_next(programs, None)
     }
 
     fn start_next(&mut self, programs: &Found, stdin: Option<BorrowedFd<'_>>) -> io::Result<Pipes> {
-        let (rank, index) = (self.next_rank(), self.processes.len() as u16);
-        let seat = Seat { rank, index, size: self.part.size - self.spec.vacant, stdin };
+        let index = self.processes.len();
+        let rank = self.part.here[index];
+        let seat = Seat { rank, index: index as u16, size: self.part.founders, stdin };
         let Spawned { process, out, err } = spawn(self.spec, programs.of(rank), seat)?;
         self.processes.push(process);
         Ok((out, err))
-    }
-
-    fn next_rank(&self) -> Rank {
-        Rank(self.part.first + self.processes.len() as u16)
     }
 
     /// Number of ranks that have been started here.
@@ -175,7 +176,7 @@ impl<'a> Crew<'a> {
         {
             match channel::receive(channel, RecvFlags::DONTWAIT) {
                 Ok(received) => match event_of(rank, &received.bytes) {
-                    Event::Spawn(..) if self.spec.vacant == 0 => {
+                    Event::Spawn(..) if self.part.founders == self.part.room() => {
                         self.answer(rank, &ToRank::NoRoom(0));
                     }
                     event => events.push(event),
@@ -235,9 +236,9 @@ impl<'a> Crew<'a> {
 
     /// Growth of the job, for a rank that joins, if it can grow.
     fn growth_for(&self, rank: Rank) -> Option<Growth> {
-        let founders = self.spec.founders();
+        let founders = self.part.founders;
         let spawner = self.spawners.get(&rank).copied();
-        (self.spec.vacant > 0).then_some(Growth { founders, spawner })
+        (founders < self.part.room()).then_some(Growth { founders, spawner })
     }
 
     /// Options of the ranks.
@@ -289,7 +290,7 @@ impl<'a> Crew<'a> {
     /// The memory of the ranks here, for a user who reads it himself: a message with its sizes
     /// and the options, and its file.
     pub fn memory(&self) -> (Vec<u8>, &OwnedFd) {
-        let message = ToRank::memory(self.spec.settings, self.options(), self.part.size);
+        let message = ToRank::memory(self.spec.settings, self.options(), self.part.room());
         (message.emit(), &self.memory)
     }
 
@@ -343,11 +344,12 @@ impl<'a> Crew<'a> {
     }
 
     fn ranks(&self) -> impl Iterator<Item = (Rank, &Process)> {
-        (self.part.first..).map(Rank).zip(&self.processes)
+        self.part.here.iter().copied().zip(&self.processes)
     }
 
+    /// Number of a rank here; of one that is elsewhere, which no process has.
     fn index(&self, rank: Rank) -> usize {
-        rank.index().wrapping_sub(self.part.first.into())
+        self.part.here.binary_search(&rank).unwrap_or(usize::MAX)
     }
 }
 

@@ -241,15 +241,17 @@ impl Job {
         self.ranks[rank.index()].report.as_deref()
     }
 
-    /// Number of ranks of the job that have been started.
+    /// Number of ranks of the job that have been started. Those in between that never will be,
+    /// because their host is lost, count too.
     pub fn ranks(&self) -> u16 {
-        self.ranks.iter().filter(|state| state.stage > Stage::Vacant).count() as u16
+        let last = self.ranks.iter().rposition(|state| state.stage > Stage::Vacant);
+        last.map_or(0, |last| last as u16 + 1)
     }
 
-    /// True if the job is ending, and all of these ranks have ended.
+    /// True if the job is ending, and all of these ranks have ended that have been started.
     pub fn is_done_with(&self, mut ranks: impl Iterator<Item = Rank>) -> bool {
-        let has_ended = |rank: Rank| self.ranks[rank.index()].ended.is_some();
-        !matches!(self.phase, Phase::Running) && ranks.all(has_ended)
+        let has_ended = |state: &RankState| state.stage == Stage::Vacant || state.ended.is_some();
+        !matches!(self.phase, Phase::Running) && ranks.all(|it| has_ended(&self.ranks[it.index()]))
     }
 
     /// The ranks whose processes have not ended.
@@ -281,7 +283,8 @@ impl Job {
     /// A rank asks for so many more. Who asks while the job ends needs no answer.
     fn spawn(&mut self, now: Duration, by: Rank, count: u16) {
         let ranks = (0u16..).map(Rank).zip(&self.ranks);
-        let vacant = ranks.filter(|(_, state)| state.stage == Stage::Vacant);
+        let is_vacant = |state: &RankState| state.stage == Stage::Vacant && state.ended.is_none();
+        let vacant = ranks.filter(|(_, state)| is_vacant(state));
         let vacant: Vec<Rank> = vacant.map(|(rank, _)| rank).collect();
         let Phase::Running = self.phase else { return };
         let Some(ranks) = vacant.get(..usize::from(count)) else {
@@ -365,12 +368,12 @@ impl Job {
         }
     }
 
-    /// The ranks that were still running are lost.
+    /// The ranks that were still running are lost, and those that were not started never will be.
     fn host_lost(&mut self, now: Duration, ranks: &[Rank], why: String) {
         let mut running = self.running();
         running.retain(|rank| ranks.contains(rank));
-        for rank in &running {
-            self.ranks[rank.index()].ended = Some(LOST_WITH_HOST);
+        for rank in ranks {
+            self.ranks[rank.index()].ended.get_or_insert(LOST_WITH_HOST);
         }
         let fault = || Fault::HostLost { why: why.clone() };
         let loss = |lost| Loss { lost, cause: LOST_WITH_HOST, fault: fault() };

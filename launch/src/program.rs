@@ -3,7 +3,6 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -54,7 +53,7 @@ impl Found {
     /// Finds what the ranks of `here` run, of `programs` in the order of their first ranks.
     pub fn find<'a>(
         programs: impl Iterator<Item = (u16, &'a OsStr)>,
-        here: Range<u16>,
+        here: &[Rank],
         beside: Option<&Path>,
     ) -> Result<Self, FindError> {
         let path = env::var_os("PATH");
@@ -62,7 +61,7 @@ impl Found {
         let mut found = Vec::new();
         while let Some((first, name)) = programs.next() {
             let end = programs.peek().map_or(u16::MAX, |(next, _)| *next);
-            if first < here.end && here.start < end {
+            if here.iter().any(|rank| (first..end).contains(&rank.0)) {
                 found.push((first, find_program(name, beside, path.as_deref())?));
             }
         }

@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -161,7 +160,7 @@ impl JobSpec {
     }
 
     /// Files of the programs of these ranks.
-    pub(crate) fn find_programs(&self, here: Range<u16>) -> Result<Found, FindError> {
+    pub(crate) fn find_programs(&self, here: &[Rank]) -> Result<Found, FindError> {
         let names = self.commands().map(|(first, name, _)| (first, name));
         Found::find(names, here, self.beside.as_deref())
     }

@@ -17,9 +17,7 @@ use crate::job::{Action, EndCause, Job};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::StandardStream;
-use crate::messages::{
-    Ending, Event, JobNetwork, Message as _, Snapshot, Standing, ToRank, draw_job,
-};
+use crate::messages::{Event, JobNetwork, Message as _, Snapshot, Standing, ToRank, draw_job};
 use crate::mtu::Mtu;
 use crate::outcome::{Failure, Fault, JobOutcome, Verdict};
 use crate::output::Output;
@@ -34,9 +32,6 @@ use crate::spec::{BulkWish, JobSpec};
 use crate::this_host;
 use crate::wait::{Waited, wait_for};
 
-/// Exit status, as shells have it, of a rank that could not be started.
-const NOT_STARTED: i32 = 126;
-
 /// Runs a job, and returns when nothing of it is left.
 ///
 /// Blocks until then; the ranks die if the calling thread does. The job's errors are in the
@@ -47,7 +42,8 @@ const NOT_STARTED: i32 = 126;
 /// either.
 pub fn run(spec: &JobSpec) -> Result<JobOutcome, LaunchError> {
     spec.check()?;
-    let programs = spec.find_programs(0..spec.settings.ranks)?;
+    let all: Vec<Rank> = (0..spec.settings.ranks).map(Rank).collect();
+    let programs = spec.find_programs(&all)?;
     let mut supervision = Supervision::start(spec, &programs)?;
     while !supervision.job.is_over() {
         supervision.step()?;
@@ -104,7 +100,8 @@ impl<'a> Supervision<'a> {
         let recording = spec.trace().map(create).transpose()?;
         let signals = spec.dedicated.then(Signals::collect).transpose()?;
         let queries = QuerySockets::open(spec.dedicated, &Question::ALL);
-        let part = Part::whole(ranks, network(spec)?);
+        let here = (0..ranks).map(Rank).collect();
+        let part = Part { here, founders: spec.founders(), network: network(spec)? };
         let (crew, pipes) = Crew::start(spec, programs, part, stdin_of_first()?)?;
         for (rank, (out, err)) in (0..).zip(pipes) {
             let failed = |error| LaunchError::Spawn { rank, ranks, error };
@@ -307,9 +304,8 @@ impl<'a> Supervision<'a> {
             let added =
                 started.and_then(|(out, err)| self.output.add_rank(&self.spec.output, out, err));
             if let Err(error) = added {
-                let errno = error.raw_os_error().unwrap_or_default();
-                self.handle(Event::CannotStart(rank, errno));
-                return self.handle(Event::Ended(vec![(rank, Ending::Exited(NOT_STARTED))]));
+                let events = Event::not_started(rank, &error);
+                return events.into_iter().for_each(|event| self.handle(event));
             }
         }
         self.crew.answer(by, &ToRank::Spawned(ranks));

@@ -8,6 +8,9 @@ use crate::timer::Nanoseconds;
 pub(crate) struct Hearing {
     /// Nothing is expected of those whom this NI has never met.
     met: bool,
+    /// Nothing is expected of a peer that comes when the job has begun until it has been heard of:
+    /// whoever starts it says if it does not come.
+    is_to_come: bool,
     /// Time at which anything came from the peer.
     pub heard: Nanoseconds,
     /// Time at which anything was sent to it.
@@ -35,16 +38,22 @@ const MOST_COPIES: u16 = 20;
 const PATIENCE: Nanoseconds = 2;
 
 impl Hearing {
+    /// Times of a peer that was there from the beginning, or comes later.
+    pub fn of(is_there: bool) -> Self {
+        Hearing { is_to_come: !is_there, ..Hearing::default() }
+    }
+
     /// The time at which this peer is to be looked at again.
     pub fn deadline(&self, silence: Silence) -> Option<Nanoseconds> {
         let Silence { heartbeat_after, lost_after } = silence;
         self.is_expected().then(|| (self.spoke + heartbeat_after).min(self.heard + lost_after))
     }
 
-    /// True if something was sent to the peer, or came from it.
+    /// True if something was sent to the peer, or came from it; of one that comes when the job has
+    /// begun, if something came.
     #[inline]
     pub fn has_met(&self) -> bool {
-        self.met
+        self.met && !self.is_to_come
     }
 
     /// The peer is lost, and known to be: nothing is expected of it any more.
@@ -52,29 +61,33 @@ impl Hearing {
         (self.met, self.lost) = (false, true);
     }
 
-    /// A packet has come from the peer, which has met this rank.
+    /// A packet has come from the peer. True if something is expected of it from now on.
     #[inline]
-    pub fn hear(&mut self, now: Nanoseconds) {
+    pub fn hear(&mut self, now: Nanoseconds) -> bool {
+        let has_come = std::mem::take(&mut self.is_to_come);
+        let is_first = self.meet(now);
         self.heard = now;
+        has_come || is_first
     }
 
-    /// A packet goes to the peer. True if it is the first between the two.
+    /// A packet goes to the peer. True if it is the first between the two, and something is
+    /// expected of the peer from now on.
     #[inline]
     pub fn speak(&mut self, now: Nanoseconds) -> bool {
         let is_first = self.meet(now);
         self.spoke = now;
-        is_first
+        is_first && !self.is_to_come
     }
 
     /// True if packets of the peer are expected.
     #[inline]
     pub fn is_expected(&self) -> bool {
-        self.met && !self.lost && !self.gone
+        self.has_met() && !self.lost && !self.gone
     }
 
     /// The two have something to do with each other. True if that is news.
     #[inline]
-    pub fn meet(&mut self, now: Nanoseconds) -> bool {
+    fn meet(&mut self, now: Nanoseconds) -> bool {
         if !std::mem::replace(&mut self.met, true) {
             (self.heard, self.spoke) = (now, now);
             return true;
@@ -98,6 +111,7 @@ impl Hearing {
         again.times = again.times.saturating_add(1);
         let is_stuck = again.times > MOST_COPIES && now - again.since >= PATIENCE * lost_after;
         let is_narrow = is_stuck && size > SHORT && !self.lost;
+        let is_narrow = is_narrow && !self.is_to_come;
         self.lost |= is_narrow;
         is_narrow
     }

@@ -7,6 +7,7 @@
 
 use crate::credit::{ReceiveCredits, SendCredits};
 use crate::departure::Departure;
+use crate::hearing::Hearing;
 use crate::sequence::Flow;
 use crate::settings::{Settings, Silence};
 use crate::timer::{Nanoseconds, Timer};
@@ -64,6 +65,8 @@ struct Fresh {
     /// Packets that may be under way to begin with, where they are numbered and the network may be
     /// congested.
     numbered_floor: Option<u16>,
+    /// Peers that are there from the beginning.
+    founders: usize,
 }
 
 impl Fresh {
@@ -72,7 +75,8 @@ impl Fresh {
         let window = if numbered { settings.unacknowledged() } else { settings.window_packets };
         let (floor, numbered_floor) = (settings.floor(false), settings.floor(true));
         let careful_window = settings.window_packets;
-        Fresh { window, numbered, careful_window, floor, numbered_floor }
+        let founders = settings.founders.into();
+        Fresh { window, numbered, careful_window, floor, numbered_floor, founders }
     }
 
     /// Credits to begin with.
@@ -81,11 +85,13 @@ impl Fresh {
         floor.unwrap_or(self.window)
     }
 
-    fn peer<B>(self) -> Peer<B> {
+    fn peer<B>(self, rank: usize) -> Peer<B> {
+        let hearing = Hearing::of(rank < self.founders);
+        let flow = || Box::new(Flow { hearing, ..Flow::default() });
         Peer {
             outgoing: SendCredits::with(self.first_credits(), self.window),
             incoming: ReceiveCredits::new(self.floor.unwrap_or(self.window)),
-            flow: self.numbered.then(Box::default),
+            flow: self.numbered.then(flow),
         }
     }
 }
@@ -146,7 +152,7 @@ impl<B: Clone> Peers<B> {
         // What is numbered is as large as a page in any case.
         let is_flat = ranks <= if fresh.numbered { PAGE } else { FEW };
         let (few, many) = if is_flat { (ranks, 0) } else { (0, ranks) };
-        let flat = (0..few).map(|_| fresh.peer()).collect();
+        let flat = (0..few).map(|rank| fresh.peer(rank)).collect();
         let pages = (0..many.div_ceil(PAGE)).map(|_| None).collect();
         Peers { flat, pages, ranks, fresh }
     }
@@ -180,7 +186,7 @@ impl<B: Clone> Peers<B> {
     /// Nothing is lost between `peer` and this rank: credits will do.
     pub fn set_lossless(&mut self, peer: Rank) {
         let fresh = Fresh { window: self.fresh.careful_window, numbered: false, ..self.fresh };
-        self[peer] = fresh.peer();
+        self[peer] = fresh.peer(peer.index());
     }
 
     /// The credits, or places in the window, that a peer has to begin with.
@@ -196,7 +202,7 @@ impl<B: Clone> Peers<B> {
         for rank in (0..self.ranks).map(|rank| Rank(rank as u16)) {
             match self.get(rank) {
                 Some(peer) => peer.hash(state),
-                None => self.fresh.peer::<B>().hash(state),
+                None => self.fresh.peer::<B>(rank.index()).hash(state),
             }
         }
     }
@@ -229,15 +235,18 @@ impl<B: Clone> Peers<B> {
     #[cold]
     fn open_page(&mut self, number: usize) {
         let fresh = self.fresh;
-        self.pages[number] = Some(Box::new(std::array::from_fn(|_| fresh.peer())));
+        self.pages[number] =
+            Some(Box::new(std::array::from_fn(|index| fresh.peer(number * PAGE + index))));
     }
 }
 
 /// Shows the peers that are not as they started, whether the others exist or not.
 impl<B: Debug> Debug for Peers<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fresh = format!("{:?}", self.fresh.peer::<B>());
-        f.debug_map().entries(self.iter().filter(|(_, peer)| format!("{peer:?}") != fresh)).finish()
+        let is_used = |&(rank, peer): &(Rank, &Peer<B>)| {
+            format!("{peer:?}") != format!("{:?}", self.fresh.peer::<B>(rank.index()))
+        };
+        f.debug_map().entries(self.iter().filter(is_used)).finish()
     }
 }
 

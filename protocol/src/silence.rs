@@ -43,9 +43,7 @@ impl<B: Copy> Flows<B> {
     pub(crate) fn hear(&mut self, peer: Rank) {
         let Some(silence) = self.base.settings.silence else { return };
         let now = self.base.now;
-        let hearing = &mut self.flow(peer).hearing;
-        let is_first = hearing.meet(now);
-        hearing.hear(now);
+        let is_first = self.flow(peer).hearing.hear(now);
         self.timers.expect(is_first, now, silence.heartbeat_after);
     }
 

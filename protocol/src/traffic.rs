@@ -379,7 +379,7 @@ impl<B: Copy> Traffic<B> {
             return false;
         }
         if hears {
-            hearing.hear(now);
+            hearing.heard = now;
         }
         receiving.accept_alone();
         receive_buffers.fill_primary(receiving);

@@ -178,6 +178,7 @@ pub(crate) fn settings(
         window_packets: here.window_packets,
         silence: Some(options.silence),
         checks_all: options.checks_all,
+        founders: member.founders(),
         shape: options.shape.unwrap_or(if one_frame { Shape::Flat } else { usual.shape }),
         ..usual
     })

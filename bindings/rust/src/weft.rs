@@ -314,7 +314,7 @@ impl Weft {
 
     /// The team of the members of `team`, in their order, and of `count` more ranks behind them,
     /// which the launcher starts as further processes of this program, with the same arguments. All
-    /// members call it, and no other ranks; it blocks until all have and the processes have been
+    /// members call it, and no other ranks; it blocks until all have and the processes are being
     /// started. They join later: operations of the new team wait for them.
     ///
     /// To such a rank the new team is [everyone](Self::everyone). It takes part in ports, calls,

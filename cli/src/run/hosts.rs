@@ -67,8 +67,13 @@ impl Hosts {
         self.hosts.is_some() || self.hostfile.is_some()
     }
 
-    /// The hosts, if any were given.
-    pub fn spec(&self, ranks: Option<u16>, link: Link) -> Result<Option<HostsSpec>> {
+    /// The hosts, if any were given. Of the ranks, the first number is to begin, and the second is
+    /// the most that there may be.
+    pub fn spec(
+        &self,
+        (ranks, room): (Option<u16>, Option<u16>),
+        link: Link,
+    ) -> Result<Option<HostsSpec>> {
         let hosts = match (&self.hosts, &self.hostfile) {
             (Some(List(hosts)), _) => hosts.clone(),
             (None, Some(path)) => {
@@ -80,7 +85,7 @@ impl Hosts {
             (None, None) => return Ok(None),
         };
         let mut spec = HostsSpec::new(hosts);
-        spec.ranks = ranks;
+        (spec.ranks, spec.room) = (ranks, room);
         spec.far = match link {
             // Ranks tell one another over UDP where on the fabric they are.
             Link::Udp | Link::Fabric => FarLink::Udp,

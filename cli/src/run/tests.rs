@@ -72,12 +72,14 @@ fn ranks_on_a_network_get_sockets_and_a_protocol_that_retransmits() {
 fn hosts_are_given_by_list_or_by_file() {
     let hosts = |words: &str| {
         let line = Line::try_parse_from(words.split(' ')).map_err(anyhow::Error::from)?;
-        line.arguments.hosts.spec(line.arguments.ranks, line.arguments.link)
+        let ranks = (line.arguments.ranks, line.arguments.room);
+        line.arguments.hosts.spec(ranks, line.arguments.link)
     };
-    let given = hosts("run --hosts a,b:4 -n 6 --interface eth1 true").unwrap().unwrap();
+    let given = hosts("run --hosts a,b:4 -n 6 --room 9 --interface eth1 true").unwrap().unwrap();
     let names: Vec<_> = given.hosts.iter().map(|host| (host.name.as_str(), host.ranks)).collect();
     assert_eq!(names, [("a", None), ("b", Some(4))]);
-    assert_eq!((given.ranks, given.interface.as_deref()), (Some(6), Some("eth1")));
+    assert_eq!((given.ranks, given.room), (Some(6), Some(9)));
+    assert_eq!(given.interface.as_deref(), Some("eth1"));
     assert_eq!(given.far, FarLink::Auto);
     assert_eq!(hosts("run --hosts a,b --link xdp true").unwrap().unwrap().far, FarLink::Xdp);
     assert_eq!(hosts("run --hosts a,b --link udp true").unwrap().unwrap().far, FarLink::Udp);
@@ -132,8 +134,7 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run -n 0 true", "a job has 1 to 1024 ranks"),
         ("run -n 1025 true", "a job has 1 to 1024 ranks"),
         ("run -n 4 --room 3 true", "--room 3 is less than the 4 ranks"),
-        ("run --hosts a,b --room 8 true", "--room is for one host, by shm"),
-        ("run --link udp --room 8 true", "--room is for one host, by shm"),
+        ("run --hosts a,b --room 8 --link fabric true", "--room is for shm, udp and xdp"),
         ("run --room 1025 true", "a job has 1 to 1024 ranks"),
         ("run -n many true", "a job has 1 to 1024 ranks"),
         ("run --preset irx true", "there are nrx-imc, nrx-hmc"),

@@ -5,6 +5,7 @@
 
 mod ends;
 mod farm;
+mod growing;
 mod kills;
 mod losing;
 mod orca;

@@ -67,7 +67,8 @@ fn seven_of_eight_are_lost() {
 }
 
 /// Kills these ranks of a farm of four in the middle, those among them that have taken the places
-/// of others, and the desk last: in the end it has four again.
+/// of others, but not all that it begins with: the others may have yet to join. In the end it has
+/// four again.
 fn is_filled_again(victims: &[u16]) {
     const FOUR: u16 = 4;
     for seed in 1..=SEEDS {
@@ -89,7 +90,7 @@ fn is_filled_again(victims: &[u16]) {
 fn other_ranks_take_the_places_of_the_lost() {
     is_filled_again(&[0]);
     is_filled_again(&[0, 4, 1]);
-    is_filled_again(&[0, 1, 2, 3]);
+    is_filled_again(&[0, 1, 2]);
 }
 
 #[test]

@@ -10,7 +10,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use weft_trace::part_of;
-use weft_wire::Rank;
 
 use super::probe::UdpProbe;
 use super::sockets::Sockets;
@@ -145,7 +144,7 @@ fn serve(
     let count = hosts.len();
     let all_have_interfaces = interfaces.is_empty() || interfaces.len() == count;
     if usize::from(begin.host) >= count
-        || ranks.len() != usize::from(begin.ranks)
+        || ranks.len() != usize::from(begin.room)
         || !all_have_interfaces
     {
         return Err(BadMessage::Range("number of hosts").into());
@@ -173,8 +172,8 @@ fn serve(
         copied,
         bulk,
     };
-    let here = network.ranks_beside(Rank(begin.first)).count();
-    if here != usize::from(begin.settings.ranks) {
+    let beside = begin.here.first().map(|first| network.ranks_beside(*first));
+    if !beside.into_iter().flatten().eq(begin.here.iter().copied()) {
         return Err(BadMessage::Range("number of ranks here").into());
     }
     let access = match (over_ethernet, &mut attachment) {
@@ -192,7 +191,8 @@ fn serve(
         (true, None) => return Err(AgentError::out_of_order()),
     };
     let recording = record(&begin, (&prepared.spec, &prepared.programs), &network)?;
-    let part = Part { first: begin.first, size: begin.ranks, network: Some((network, access)) };
+    let part =
+        Part { here: begin.here, founders: begin.founders, network: Some((network, access)) };
     Supervision::start(uplink, signals, &prepared.spec, &prepared.programs, part, recording)?.run()
 }
 

@@ -125,13 +125,14 @@ struct Conductor<'a> {
 impl<'a> Conductor<'a> {
     fn new(spec: &'a JobSpec, started: Started) -> Result<Self, LaunchError> {
         let Started { layout, roster, signals } = started;
-        let ranks = layout.ranks();
-        let mut output = Output::open(&spec.output, ranks)
+        let (founders, room) = (layout.ranks(), layout.room());
+        let mut output = Output::open(&spec.output, room)
             .map_err(|(path, error)| LaunchError::Output { path, error })?;
-        (0..ranks).for_each(|_| output.add_remote_rank(&spec.output));
+        (0..room).for_each(|_| output.add_remote_rank(&spec.output));
+        let ranks = (founders, room - founders);
         Ok(Conductor {
             spec,
-            job: Job::new((ranks, 0), spec.join_limit, spec.loss_grace, spec.on_loss()),
+            job: Job::new(ranks, spec.join_limit, spec.loss_grace, spec.on_loss()),
             clock: Clock::start(),
             roster,
             output,
@@ -303,8 +304,9 @@ impl<'a> Conductor<'a> {
     /// Standings of the ranks by the last roll call. Of lost hosts nobody answers, nor do their
     /// ranks do anything more.
     fn standings(&self) -> Vec<Standing> {
-        let lost = self.roster.iter().filter(|host| host.is_lost).flat_map(Host::ranks);
-        let lost: BTreeSet<Rank> = lost.collect();
+        let lost = self.roster.iter().filter(|host| host.is_lost).flat_map(|host| &host.ranks);
+        let ranks = self.job.ranks();
+        let lost: BTreeSet<Rank> = lost.copied().filter(|rank| rank.0 < ranks).collect();
         let mut all = self.roll_call.called();
         all.retain(|standing| !lost.contains(&standing.rank));
         all.extend(lost.into_iter().map(|rank| Standing::outside(rank, Doing::HasLeft)));
@@ -368,12 +370,12 @@ impl<'a> Conductor<'a> {
                 ranks.iter().try_for_each(|rank| has(&Rank(rank.rank)))?;
                 self.snapshots.inquiry.answered(number, number_of_snapshot, ranks);
             }
+            FromAgent::Started(processes) => host.add_processes(processes)?,
             FromAgent::Finished(stuck) => host.finished = Some(stuck),
             FromAgent::Refused(why) => return Err(why),
             FromAgent::Ready { .. }
             | FromAgent::Bound(..)
             | FromAgent::Met { .. }
-            | FromAgent::Started(_)
             | FromAgent::From(..)
             | FromAgent::Lost(..) => return Err("it is out of order".into()),
         }
@@ -388,7 +390,7 @@ impl<'a> Conductor<'a> {
             host.is_lost = true;
             self.roll_call.lost(*number);
             self.snapshots.inquiry.lost(*number);
-            ranks.extend(host.ranks());
+            ranks.extend_from_slice(&host.ranks);
         }
         self.handle(Event::HostLost(ranks, why));
     }
@@ -427,11 +429,25 @@ impl<'a> Conductor<'a> {
                 Action::Signal(rank, signal) => {
                     self.roster.send_to_rank(rank, &ToAgent::Signal(rank, signal));
                 }
-                // There is no room in jobs on several hosts, which their agents say.
-                Action::Spawn { .. } | Action::RefuseSpawn { .. } => {}
+                Action::Spawn { by, ranks } => self.spawn(by, ranks),
+                Action::RefuseSpawn { by, left } => {
+                    self.roster.send_to_rank(by, &ToAgent::NoRoom(by, left));
+                }
                 Action::StopSelf => self.stop(),
             }
         }
+    }
+
+    /// Has ranks started that rank `by` has asked for, each by the agent of its host, and tells it.
+    fn spawn(&mut self, by: Rank, ranks: Vec<Rank>) {
+        for number in 0..self.roster.len() {
+            let host = &self.roster[number];
+            let here: Vec<Rank> = ranks.iter().copied().filter(|rank| host.has(*rank)).collect();
+            if !here.is_empty() {
+                self.roster.send(number as u16, &ToAgent::Spawn(by, here));
+            }
+        }
+        self.roster.send_to_rank(by, &ToAgent::Spawned(by, ranks));
     }
 
     /// Tells the user of a rank without which the job goes on.
@@ -447,7 +463,10 @@ impl<'a> Conductor<'a> {
     fn finish_hosts(&mut self) {
         for number in 0..self.roster.len() {
             let host = &self.roster[number];
-            if !host.is_finishing && !host.is_lost && self.job.is_done_with(host.ranks()) {
+            if !host.is_finishing
+                && !host.is_lost
+                && self.job.is_done_with(host.ranks.iter().copied())
+            {
                 self.roster[number].is_finishing = true;
                 self.roster.send(number as u16, &ToAgent::Finish);
             }
@@ -492,8 +511,7 @@ impl<'a> Conductor<'a> {
     fn place(&self, rank: Rank) -> (u32, String) {
         let Some(host) = self.roster.host_of(rank) else { return Default::default() };
         let host = &self.roster[usize::from(host)];
-        let index = rank.index() - usize::from(host.first);
-        (host.processes.get(index).copied().unwrap_or_default(), host.name.clone())
+        (host.process_of(rank).unwrap_or_default(), host.name.clone())
     }
 }
 

@@ -11,6 +11,7 @@ use super::tree::FAN_OUT;
 use crate::messages::hosts::{Candidate, FarLink, RemoteShell};
 use crate::mtu::Mtu;
 use weft_datagram::seal::Protection;
+use weft_wire::Rank;
 
 /// The hosts of a job, and how to get there.
 #[derive(Clone, Debug)]
@@ -19,6 +20,9 @@ pub struct HostsSpec {
     pub hosts: Vec<HostWish>,
     /// The ranks in all; `None` for what the hosts say: their number, or a rank per core.
     pub ranks: Option<u16>,
+    /// The ranks that the job may have, with those that come later; `None` for no more than it
+    /// begins with.
+    pub room: Option<u16>,
     /// The remote shell.
     pub remote_shell: RemoteShell,
     /// The `weft` to run on the other hosts; `None` for the path of this executable.
@@ -42,6 +46,7 @@ impl HostsSpec {
         HostsSpec {
             hosts,
             ranks: None,
+            room: None,
             remote_shell: RemoteShell::default(),
             remote_weft: None,
             far: FarLink::default(),
@@ -119,8 +124,10 @@ pub struct HostLayout {
     pub name: String,
     /// Its first rank.
     pub first: u16,
-    /// Its ranks.
+    /// Number of ranks that the job begins with here.
     pub ranks: u16,
+    /// Ranks that are started here if the program asks for more. Hosts have them in turn.
+    pub later: Vec<Rank>,
     /// Its cores.
     pub cores: u16,
     /// The interface by which it reaches the others.
@@ -130,21 +137,26 @@ pub struct HostLayout {
 }
 
 impl RankLayout {
-    /// The ranks of the job.
+    /// The ranks that the job begins with.
     pub fn ranks(&self) -> u16 {
         self.hosts.iter().map(|host| host.ranks).sum()
     }
 
+    /// The ranks that the job may have.
+    pub fn room(&self) -> u16 {
+        self.hosts.iter().map(HostLayout::room).sum()
+    }
+
     pub(super) fn new(
         hosts: &[HostWish],
-        counts: &[u16],
+        (counts, room): (&[u16], u16),
         cores: &[u16],
         chosen: Vec<Candidate>,
         mtu: Mtu,
         protection: Protection,
     ) -> Self {
-        let mut first = 0;
-        let mut laid_out = Vec::new();
+        let (mut first, founders) = (0, counts.iter().sum::<u16>());
+        let mut laid_out: Vec<HostLayout> = Vec::new();
         for (((host, &ranks), &cores), candidate) in hosts.iter().zip(counts).zip(cores).zip(chosen)
         {
             let Candidate { interface, address, .. } = candidate;
@@ -152,11 +164,16 @@ impl RankLayout {
                 name: host.name.clone(),
                 first,
                 ranks,
+                later: Vec::new(),
                 cores,
                 interface,
                 address,
             });
             first += ranks;
+        }
+        for rank in founders..room {
+            let host = usize::from(rank - founders) % laid_out.len();
+            laid_out[host].later.push(Rank(rank));
         }
         RankLayout {
             hosts: laid_out,
@@ -168,10 +185,27 @@ impl RankLayout {
         }
     }
 
-    /// The number of the host of each rank, beside what else is known of the rank.
-    pub(super) fn with_hosts(&self, addresses: Vec<SocketAddr>) -> Vec<(u16, SocketAddr)> {
-        let hosts =
-            (0..).zip(&self.hosts).flat_map(|(number, host)| vec![number; host.ranks.into()]);
-        hosts.zip(addresses).collect()
+    /// The number of each rank's host and its address, given the addresses by host.
+    pub(super) fn by_rank(&self, addresses: Vec<Vec<SocketAddr>>) -> Vec<(u16, SocketAddr)> {
+        let of_hosts = (0..).zip(&self.hosts).zip(addresses);
+        let mut all: Vec<_> = of_hosts
+            .flat_map(|((number, host), of_host)| {
+                host.all().zip(of_host).map(move |(rank, address)| (rank, number, address))
+            })
+            .collect();
+        all.sort_by_key(|(rank, ..)| *rank);
+        all.into_iter().map(|(_, number, address)| (number, address)).collect()
+    }
+}
+
+impl HostLayout {
+    /// Number of ranks that may be here.
+    pub fn room(&self) -> u16 {
+        self.ranks + self.later.len() as u16
+    }
+
+    /// The ranks here in their order, with those that may come later.
+    pub(super) fn all(&self) -> impl Iterator<Item = Rank> {
+        (self.first..self.first + self.ranks).map(Rank).chain(self.later.iter().copied())
     }
 }

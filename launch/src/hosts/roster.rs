@@ -24,10 +24,9 @@ const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub(crate) struct Host {
     /// Its name in the list of hosts.
     pub name: String,
-    /// The first rank here, and how many there are.
-    pub first: u16,
-    pub count: u16,
-    /// The processes of the ranks here, once they have been started.
+    /// The ranks here in their order, those that may come later among them.
+    pub ranks: Vec<Rank>,
+    /// The processes of the first ones of them, which have been started.
     pub processes: Vec<u32>,
     /// Messages of its agent that have not been taken.
     pub messages: VecDeque<FromAgent>,
@@ -47,8 +46,7 @@ impl Host {
     fn new(name: &str) -> Self {
         Host {
             name: name.into(),
-            first: 0,
-            count: 0,
+            ranks: Vec::new(),
             processes: Vec::new(),
             messages: VecDeque::new(),
             waiting_bytes: 0,
@@ -61,7 +59,24 @@ impl Host {
 
     /// True if this rank is here.
     pub fn has(&self, rank: Rank) -> bool {
-        rank.0.checked_sub(self.first).is_some_and(|index| index < self.count)
+        self.ranks.binary_search(&rank).is_ok()
+    }
+
+    /// The process of a rank here, if it has been started.
+    pub fn process_of(&self, rank: Rank) -> Option<u32> {
+        self.processes.get(self.ranks.binary_search(&rank).ok()?).copied()
+    }
+
+    /// Takes in that further ranks have these processes.
+    ///
+    /// # Errors
+    /// They are more than there may be, for a person.
+    pub fn add_processes(&mut self, processes: Vec<u32>) -> Result<(), String> {
+        self.processes.extend(processes);
+        match self.processes.len() <= self.ranks.len() {
+            true => Ok(()),
+            false => Err("it has started more ranks than it was told to".into()),
+        }
     }
 
     /// Notes that `bytes` of output have come.
@@ -70,7 +85,7 @@ impl Host {
     /// It may not have sent as many yet, for a person.
     pub fn owe(&mut self, bytes: usize) -> Result<(), String> {
         let owed = self.owed_bytes as usize + bytes;
-        if owed > unacknowledged_bytes_max(self.count, self.is_finishing) {
+        if owed > unacknowledged_bytes_max(self.ranks.len() as u16, self.is_finishing) {
             return Err("it sends more output than there is room for".into());
         }
         self.owed_bytes = owed as u32;
@@ -89,11 +104,6 @@ impl Host {
         }
         self.messages.push_back(message);
         Ok(())
-    }
-
-    /// The ranks here.
-    pub fn ranks(&self) -> impl Iterator<Item = Rank> + use<> {
-        (self.first..self.first + self.count).map(Rank)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::hosts::addresses::choose;
 use crate::hosts::liveness::CHECK_INTERVAL;
 use crate::messages::hosts::commands_fit;
 use crate::messages::hosts::{Begin, Candidate, FarLink, FromAgent, InterfaceState, ToAgent};
-use crate::messages::{BadMessage, draw_job};
+use crate::messages::{BadMessage, RANKS_MAX, draw_job};
 use crate::mtu::Mtu;
 use crate::signals::Signals;
 use crate::spec::{Binding, BulkWish, JobSpec};
@@ -71,20 +71,27 @@ pub(super) fn start(
         .map_err(|(host, what)| LaunchError::host(&hosts.hosts[host].name, what))?;
     let narrowest = chosen.iter().map(|candidate| candidate.mtu).min();
     let mtu = spec.mtu.or(narrowest).unwrap_or(Mtu::USUAL);
-    let mut layout = RankLayout::new(&hosts.hosts, &counts, &cores, chosen, mtu, spec.protection);
+    let room = room(hosts, counts.iter().sum())?;
+    let mut layout =
+        RankLayout::new(&hosts.hosts, (&counts, room), &cores, chosen, mtu, spec.protection);
     let far = if layout.hosts.len() == 1 { FarLink::Udp } else { hosts.far };
     if far != hosts.far && hosts.far == FarLink::Xdp {
         let what = "an interface does not hear itself, so that --link xdp takes two hosts or more";
         return Err(LaunchError::Hosts(what.into()).into());
     }
     let wished = hosts.multicast != Multicast::Tree && layout.hosts.len() >= COPIED_FROM;
-    let copied = wished && !spec.protection.encrypts();
+    let why_not = if spec.protection.encrypts() {
+        Some("what is encrypted is for one rank")
+    } else {
+        (room > layout.ranks()).then_some("what is copied would reach ranks that come later, too")
+    };
+    let copied = wished && why_not.is_none();
     beginning.begin(spec, &layout, far, copied)?;
     let (between, unheard, cut) = beginning.meet(hosts.patience, &layout, far, &candidates)?;
     layout.bulk = long_packets(&layout, spec.bulk, &cut)?;
     let copies = match wished == copied {
         true => copies(&layout, copied, &unheard),
-        false => Copies::Ranks(Some("what is encrypted is for one rank".into())),
+        false => Copies::Ranks(why_not.map(str::to_owned)),
     };
     if hosts.multicast == Multicast::Ethernet
         && let Copies::Ranks(why) = &copies
@@ -129,16 +136,17 @@ impl Beginning {
     ) -> Result<(), Stop> {
         let (job, secret) = draw_job()?;
         let directory: OsString = std::env::current_dir()?.into();
-        let most = layout.hosts.iter().map(|host| host.ranks).max().unwrap_or_default();
+        let most = layout.hosts.iter().map(HostLayout::room).max().unwrap_or_default();
         let settings = spec.settings.bounded_for(most);
         for (number, host) in (0..).zip(&layout.hosts) {
             let known = &mut self.roster[usize::from(number)];
-            (known.first, known.count) = (host.first, host.ranks);
+            known.ranks = host.all().collect();
             let begin = Begin {
                 host: number,
-                first: host.first,
-                ranks: layout.ranks(),
-                settings: Settings { ranks: host.ranks, ..settings },
+                here: known.ranks.clone(),
+                founders: layout.ranks(),
+                room: layout.room(),
+                settings: Settings { ranks: host.room(), ..settings },
                 options: spec.options.clone(),
                 program: spec.program.clone(),
                 directory: directory.clone(),
@@ -176,17 +184,17 @@ impl Beginning {
         })?;
         let (mut hosts, mut own, mut states) = (Vec::new(), Vec::new(), Vec::new());
         for (host, (meeting, ranks, state)) in layout.hosts.iter().zip(bound) {
-            if ranks.len() != usize::from(host.ranks) {
-                let what = format!("{} sockets for {} ranks", ranks.len(), host.ranks);
+            if ranks.len() != usize::from(host.room()) {
+                let what = format!("{} sockets for {} ranks", ranks.len(), host.room());
                 return Err(LaunchError::host(&host.name, what).into());
             }
             hosts.push(meeting);
-            own.extend(ranks);
+            own.push(ranks);
             states.push(state);
         }
         let (interfaces, between) = ethernet(layout, far, &states);
         let (limit_ms, addresses) = (MEETING_LIMIT.as_millis() as u32, hosts.clone());
-        let message = ToAgent::Meet { limit_ms, hosts, ranks: layout.with_hosts(own), interfaces };
+        let message = ToAgent::Meet { limit_ms, hosts, ranks: layout.by_rank(own), interfaces };
         self.roster.branches.send_all(&message);
         let missed = self.gather(patience + MEETING_LIMIT, |message| match message {
             FromAgent::Met { udp, ethernet, copied, copied_ethernet, tcp } => {
@@ -297,6 +305,19 @@ impl Beginning {
         let below = self.roster.branches.sources(true);
         all.extend(below.map(|(source, fd, flags)| (Source::Below(source), fd, flags)));
         all
+    }
+}
+
+/// Number of ranks that a job may have which begins with `founders`.
+fn room(hosts: &HostsSpec, founders: u16) -> Result<u16, LaunchError> {
+    match hosts.room.unwrap_or(founders) {
+        room if room > RANKS_MAX => {
+            Err(LaunchError::Hosts(format!("room for {room} ranks: a job has {RANKS_MAX} at most")))
+        }
+        room if room < founders => Err(LaunchError::Hosts(format!(
+            "room for {room} ranks is less than the {founders} that the job begins with"
+        ))),
+        room => Ok(room),
     }
 }
 

@@ -697,6 +697,23 @@ mod growing {
     }
 
     #[test]
+    fn nobody_is_started_on_a_host_that_is_lost() {
+        let mut job = growing();
+        job.handle(NOW, Event::HostLost([1, 2].map(Rank).to_vec(), "it is off".into()));
+        assert_eq!(job.running(), [Rank(0)]);
+        while job.next_action().is_some() {}
+        job.handle(NOW, Event::Spawn(Rank(0), 2));
+        assert_eq!(actions(&mut job), [Action::RefuseSpawn { by: Rank(0), left: 1 }]);
+        job.handle(NOW, Event::Spawn(Rank(0), 1));
+        assert_eq!(actions(&mut job), [Action::Spawn { by: Rank(0), ranks: vec![Rank(3)] }]);
+        assert_eq!((job.ranks(), job.running()), (4, [0, 3].map(Rank).to_vec()));
+        job.handle(NOW, Event::Signal(Signal::TERM));
+        assert!(!job.is_done_with([0, 2].map(Rank).into_iter()));
+        end(&mut job, NOW, &[(0, CLEAN)]);
+        assert!(job.is_done_with([0, 2].map(Rank).into_iter()), "nobody waits for the vacant");
+    }
+
+    #[test]
     fn nobody_is_started_for_a_job_that_ends() {
         let mut job = growing();
         job.handle(NOW, Event::Signal(Signal::TERM));

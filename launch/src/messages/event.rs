@@ -1,6 +1,8 @@
 //! Events in a job: the launcher has them of its own host's ranks, and agents send it those of
 //! theirs.
 
+use std::io;
+
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use weft_wire::Rank;
@@ -28,7 +30,6 @@ pub(crate) enum Event {
     /// A program asks that the job go on after a loss.
     GoOn(Rank),
     /// A rank asks for so many more of them.
-    #[serde(skip)]
     Spawn(Rank, u16),
     /// The host of these ranks is gone, and why.
     #[serde(skip)]
@@ -44,7 +45,17 @@ pub(crate) enum Event {
     OutputClosed,
 }
 
+/// Exit status, as shells have it, of a rank that could not be started.
+const NOT_STARTED: i32 = 126;
+
 impl Event {
+    /// Events of a rank whose process could not be started.
+    pub fn not_started(rank: Rank, error: &io::Error) -> [Event; 2] {
+        let errno = error.raw_os_error().unwrap_or_default();
+        let ended = vec![(rank, Ending::Exited(NOT_STARTED))];
+        [Event::CannotStart(rank, errno), Event::Ended(ended)]
+    }
+
     /// The ranks that this is about.
     pub fn ranks(&self) -> Vec<Rank> {
         match self {

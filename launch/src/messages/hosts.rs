@@ -80,6 +80,12 @@ pub enum ToAgent {
     Welcome(Rank),
     /// Tell the ranks that one of the job is lost.
     Loss(Rank, Ending),
+    /// Start these ranks here, which the first one has asked for.
+    Spawn(Rank, Vec<Rank>),
+    /// Tell a rank, which has asked for more, that these come.
+    Spawned(Rank, Vec<Rank>),
+    /// Tell a rank, which has asked for more, that there is room for this number, which is less.
+    NoRoom(Rank, u16),
     /// Send a signal to a rank.
     Signal(Rank, #[serde(with = "parts::signal")] Signal),
     /// So many more bytes of output have been dealt with.
@@ -140,7 +146,7 @@ pub enum FromAgent {
         /// Hosts to which no TCP connection was had.
         tcp: Vec<u16>,
     },
-    /// The processes of the ranks here.
+    /// The processes of the ranks here that have been started, or been started now.
     Started(Vec<u32>),
     /// Event of the ranks here.
     Event(Event),
@@ -177,6 +183,12 @@ impl Message for ToAgent {
                 at_most(interfaces, HOSTS_MAX)
             }
             ToAgent::Welcome(rank) | ToAgent::Signal(rank, _) => check_rank(*rank),
+            ToAgent::NoRoom(rank, _) => check_rank(*rank),
+            ToAgent::Spawn(by, ranks) | ToAgent::Spawned(by, ranks) => {
+                check_rank(*by)?;
+                at_most(ranks, RANKS_MAX.into())?;
+                ranks.iter().try_for_each(|rank| check_rank(*rank))
+            }
             ToAgent::Loss(rank, ending) => {
                 check_rank(*rank)?;
                 ending.check()

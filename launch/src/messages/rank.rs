@@ -122,7 +122,7 @@ impl Welcome {
         check_settings(settings)?;
         check_options(options)?;
         if let Some(growth) = growth {
-            growth.check(*rank, settings.ranks)?;
+            growth.check(*rank, network.as_ref().map_or(settings.ranks, JobNetwork::ranks))?;
         }
         let Some(network) = network else { return ensure(rank.0 < settings.ranks, "rank") };
         network.check()?;

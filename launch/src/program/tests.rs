@@ -1,5 +1,6 @@
 use super::*;
 use std::fs;
+use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use tempfile::TempDir;
 
@@ -42,7 +43,10 @@ fn ranks_have_the_program_of_the_last_first_rank_and_others_need_not_be_there() 
     let beside = TempDir::new().unwrap();
     let [a, b] = ["a", "b"].map(|name| place(&beside, name, 0o755));
     let programs = || [(0, "a"), (2, "b"), (5, "missing")].map(|(first, it)| (first, it.as_ref()));
-    let find = |here| Found::find(programs().into_iter(), here, Some(beside.path()));
+    let find = |here: Range<u16>| {
+        let here: Vec<Rank> = here.map(Rank).collect();
+        Found::find(programs().into_iter(), &here, Some(beside.path()))
+    };
     let found = find(0..5).unwrap();
     let of = |ranks: &[u16]| ranks.iter().map(|rank| found.of(Rank(*rank)).to_owned()).collect();
     let files: Vec<PathBuf> = of(&[0, 1, 2, 4]);

@@ -45,6 +45,25 @@ fn who_is_not_heard_of_is_lost_once() {
     }
 }
 
+/// Whoever starts such a peer says if it does not come; once it has come it is like the others.
+#[test]
+fn a_peer_that_comes_later_may_be_silent_until_it_is_heard_of() {
+    for preset in [Preset::IrxImc, Preset::Pupa] {
+        let settings = *bench(preset).ni.settings();
+        let mut bench = Bench::set_up(0, Settings { founders: 1, ..settings });
+        bench.unicast(1, 90);
+        assert_eq!(bench.ni.next_deadline(), Some((1_000_000, Timer::Retransmit)));
+        assert_eq!(bench.advance(5000), [], "{preset}");
+        hears(&mut bench, acknowledge_nothing(1), PacketBody::Empty);
+        assert_eq!(bench.ni.next_deadline(), Some((5200, Timer::Silence)));
+        assert_eq!(bench.advance(5200), [heartbeat()]);
+        for now in [5400, 5600, 5800] {
+            assert_eq!(bench.advance(now).len(), 1);
+        }
+        assert_eq!(bench.advance(6000), [Did::Unreachable(Rank(1))]);
+    }
+}
+
 #[test]
 fn a_peer_that_says_anything_lives_and_one_that_is_told_anything_needs_no_heartbeat() {
     let mut bench = bench(Preset::Pupa);

@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 /// Gives the team of the members of this one, in their order, and of count more ranks behind them,
 /// which the launcher starts as further processes of this program, with the same arguments; it is
 /// to be freed as any other. All members call it, with the same count; it blocks until all have and
-/// the processes have been started; callbacks run meanwhile. They join later: operations of the new
+/// the processes are being started; callbacks run meanwhile. They join later: operations of the new
 /// team wait for them, and to them it is what weft_team_all() gives. WEFT_JOB_FULL, at all members,
 /// if there is no room for so many (weft run --room); if left is not null it is set to how many
 /// there is room for then.

@@ -20,15 +20,24 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Has it survive `loss` over each link: a run that was done before is tried again, twice as
-    /// long.
+    /// Has it survive `loss` over each link, eight ranks on two hosts: a run that was done before
+    /// is tried again, twice as long.
     pub fn survives(self, lost: &str, loss: impl Fn(&mut Mortal)) {
+        self.survives_on("--hosts a:4,b:4", 8, lost, loss);
+    }
+
+    /// Has a job survive that begins with `size` ranks by these words about hosts.
+    pub fn survives_on(self, hosts: &str, size: usize, lost: &str, loss: impl Fn(&mut Mortal)) {
         let Some(two) = cluster(2) else { return };
         for link in ["udp", "xdp"] {
             let what = format!("{lost} over {link}");
             let mut longer = (0..=DOUBLINGS).map(|doublings| self.length << doublings);
             let are_lost = longer.any(|length| {
-                let ended = lose(&two, link, &what, &(self.words)(length), &loss);
+                let options = format!("{GOES_ON} --link {link} {hosts}");
+                let traces = Traces::before(&two, link);
+                let example = format!("weft-example {}", (self.words)(length));
+                let command = common::command(&two, &options, &example);
+                let ended = lose(&traces, command, size, &what, &loss);
                 (self.judge)(&ended, length, &what)
             });
             assert!(are_lost, "{what}: nobody says that all of them were lost");
@@ -37,20 +46,16 @@ impl Judged {
 }
 
 fn lose(
-    cluster: &Cluster,
-    link: &str,
+    traces: &Traces<'_>,
+    command: Command,
+    size: usize,
     what: &str,
-    words: &str,
-    lose: &impl Fn(&mut Mortal),
+    loss: &impl Fn(&mut Mortal),
 ) -> Ended {
-    let traces = Traces::before(cluster, link);
-    let options = format!("{GOES_ON} --link {link} --hosts a:4,b:4");
-    let example = format!("weft-example {words}");
-    let command = traces.command(common::command(cluster, &options, &example));
-    let mut job = Mortal::start(command, traces.folder());
+    let mut job = Mortal::start(traces.command(command), traces.folder());
     let processes = traces.processes();
-    lose(&mut job);
-    let ended = job.finish(8);
+    loss(&mut job);
+    let ended = job.finish(size);
     traces.wait(&processes, Instant::now(), what);
     traces.check(what);
     ended

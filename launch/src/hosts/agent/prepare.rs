@@ -32,9 +32,9 @@ pub(super) fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
     spec.binding = if begin.bound_to_cores { Binding::Core } else { Binding::None };
     spec.terminal = begin.terminal;
     spec.dedicated = true;
+    spec.vacant = begin.vacant();
     spec.check()?;
-    let here = begin.first..begin.first + begin.settings.ranks;
-    let programs = spec.find_programs(here).map_err(LaunchError::from)?;
+    let programs = spec.find_programs(&begin.here).map_err(LaunchError::from)?;
     let sockets = Sockets::bind(begin).map_err(|error| {
         let address = begin.address;
         AgentError::Refused(format!("cannot bind a socket to {address}: {error}{}", advice(&error)))

@@ -20,7 +20,7 @@ use crate::crew::{Crew, Part, Pipes};
 use crate::hosts::liveness::HEARTBEAT;
 use crate::hosts::window::Window;
 use crate::messages::hosts::{FromAgent, StandardStream, ToAgent};
-use crate::messages::{BadMessage, Event};
+use crate::messages::{BadMessage, Event, ToRank};
 use crate::output::{LAST_BYTES_MAX, READ_BYTES};
 use crate::program::Found;
 use crate::recording::{self, Recording};
@@ -62,6 +62,7 @@ struct Input {
 pub(super) struct Supervision<'a> {
     uplink: &'a mut Uplink,
     signals: Signals,
+    programs: &'a Found,
     crew: Crew<'a>,
     pipes: Vec<Pipe>,
     input: Input,
@@ -82,30 +83,28 @@ impl<'a> Supervision<'a> {
         uplink: &'a mut Uplink,
         signals: Signals,
         spec: &'a JobSpec,
-        programs: &Found,
+        programs: &'a Found,
         part: Part,
         recording: Option<Recording>,
     ) -> Result<Self, AgentError> {
-        let first = part.first;
+        let here = part.here.clone();
         let hosts = part.network.as_ref().map_or(1, |(network, _)| network.host_count());
-        let (stdin, to) = match first {
-            0 => pipe_with(PipeFlags::CLOEXEC)
+        let (stdin, to) = match here.first() {
+            Some(Rank(0)) => pipe_with(PipeFlags::CLOEXEC)
                 .map(|(from, to)| (from, Some(to)))
                 .map_err(io::Error::from)?,
             _ => (File::open("/dev/null")?.into(), None),
         };
         to.as_ref().map(make_nonblocking).transpose()?;
         let (crew, pipes) = Crew::start(spec, programs, part, stdin)?;
-        let pipes = (first..).map(Rank).zip(pipes).flat_map(pipes_of).collect::<Vec<_>>();
-        for pipe in &pipes {
-            pipe.from.as_ref().map(make_nonblocking).transpose()?;
-        }
+        let pipes = here.into_iter().zip(pipes).map(pipes_of).collect::<io::Result<Vec<_>>>()?;
         uplink.send(&FromAgent::Started(crew.process_ids().collect()));
         Ok(Supervision {
             uplink,
             signals,
+            programs,
             crew,
-            pipes,
+            pipes: pipes.into_iter().flatten().collect(),
             input: Input { to, pending: Vec::new() },
             window: Window::of_each(hosts),
             clock: Clock::start(),
@@ -261,6 +260,11 @@ impl<'a> Supervision<'a> {
     fn carry_out(&mut self, order: ToAgent) -> Result<(), AgentError> {
         match order {
             ToAgent::Welcome(rank) => self.crew.welcome(self.own(rank)?),
+            ToAgent::Spawn(by, ranks) => self.spawn(by, &ranks),
+            ToAgent::Spawned(by, ranks) => {
+                self.crew.answer(self.own(by)?, &ToRank::Spawned(ranks));
+            }
+            ToAgent::NoRoom(by, left) => self.crew.answer(self.own(by)?, &ToRank::NoRoom(left)),
             ToAgent::Loss(lost, cause) => self.crew.announce_loss(lost, cause),
             ToAgent::Signal(rank, signal) => self.crew.signal(self.own(rank)?, signal),
             ToAgent::Taken(count) => self.window.acknowledged(count as usize),
@@ -287,6 +291,23 @@ impl<'a> Supervision<'a> {
             | ToAgent::ForAll(_) => return Err(AgentError::out_of_order()),
         }
         Ok(())
+    }
+
+    /// Starts ranks that rank `by` has asked for, and says which processes they are.
+    fn spawn(&mut self, by: Rank, ranks: &[Rank]) {
+        let before = self.crew.started().into();
+        for &rank in ranks {
+            let started = self.crew.spawn(self.programs, by);
+            match started.and_then(|pipes| pipes_of((rank, pipes))) {
+                Ok(pipes) => self.pipes.extend(pipes),
+                Err(error) => {
+                    Event::not_started(rank, &error).into_iter().for_each(|it| self.tell(it));
+                    break;
+                }
+            }
+        }
+        let started = self.crew.process_ids().skip(before).collect();
+        self.uplink.send(&FromAgent::Started(started));
     }
 
     /// Says what the ranks here do. Stacks are taken before anything else is obeyed, such as a
@@ -361,10 +382,9 @@ impl<'a> Supervision<'a> {
     }
 }
 
-fn pipes_of((rank, (out, err)): (Rank, Pipes)) -> [Pipe; 2] {
-    [(StandardStream::Out, out), (StandardStream::Err, err)].map(|(kind, from)| Pipe {
-        rank,
-        kind,
-        from: Some(from),
-    })
+fn pipes_of((rank, (out, err)): (Rank, Pipes)) -> io::Result<[Pipe; 2]> {
+    make_nonblocking(&out)?;
+    make_nonblocking(&err)?;
+    let pipes = [(StandardStream::Out, out), (StandardStream::Err, err)];
+    Ok(pipes.map(|(kind, from)| Pipe { rank, kind, from: Some(from) }))
 }

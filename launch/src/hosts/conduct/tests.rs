@@ -17,7 +17,7 @@ fn roster(agent: &str) -> Roster {
     let arguments = ["-c", agent].map(OsString::from).to_vec();
     spec.remote_shell = RemoteShell { program: "sh".into(), arguments };
     let mut roster = Roster::start(&spec, Duration::from_secs(60)).unwrap();
-    roster[0].count = 1;
+    roster[0].ranks = vec![Rank(0)];
     roster
 }
 
@@ -41,6 +41,7 @@ fn started() -> Started {
         name: "elsewhere".into(),
         first: 0,
         ranks: 1,
+        later: Vec::new(),
         cores: 1,
         interface: String::new(),
         address: Ipv4Addr::LOCALHOST.into(),

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use weft_datagram::seal::{Protection, Secret};
 use weft_link_shm::Settings;
+use weft_wire::Rank;
 
 use super::far::FarLink;
 use crate::messages::bounds::{HOST_MESSAGE_BYTES_MAX, MESSAGE_BYTES_MAX, RANKS_MAX};
@@ -24,10 +25,12 @@ const ARGUMENTS_MAX: usize = 16 * 1024;
 pub struct Begin {
     /// The host's number.
     pub host: u16,
-    /// Its first rank.
-    pub first: u16,
-    /// The ranks of the job.
-    pub ranks: u16,
+    /// Its ranks in their order, those that may come later among them.
+    pub here: Vec<Rank>,
+    /// Number of ranks that the job begins with.
+    pub founders: u16,
+    /// Number of ranks that it may have.
+    pub room: u16,
     /// The sizes of the memory of its ranks, and how many they are.
     pub settings: Settings,
     /// The job's options.
@@ -68,14 +71,22 @@ pub struct Begin {
 }
 
 impl Begin {
+    /// Number of ranks that may come later to this host.
+    pub fn vacant(&self) -> u16 {
+        self.here.iter().filter(|rank| rank.0 >= self.founders).count() as u16
+    }
+
     pub(super) fn check(&self) -> Result<(), BadMessage> {
         check_settings(&self.settings)?;
-        let end = u32::from(self.first) + u32::from(self.settings.ranks);
-        ensure(self.ranks <= RANKS_MAX && end <= self.ranks.into(), "number of ranks")?;
+        ensure((1..=RANKS_MAX).contains(&self.room), "number of ranks")?;
+        ensure((1..=self.room).contains(&self.founders), "number of ranks to begin with")?;
+        ensure(self.here.len() == usize::from(self.settings.ranks), "number of ranks here")?;
+        ensure(self.here.is_sorted_by(|a, b| a < b), "order of ranks")?;
+        ensure(self.here.iter().all(|rank| rank.0 < self.room), "rank")?;
         check_host(self.host)?;
         check_options(&self.options)?;
         at_most(&self.arguments, ARGUMENTS_MAX)?;
-        at_most(&self.later, self.ranks.into())?;
+        at_most(&self.later, self.room.into())?;
         self.later.iter().try_for_each(|it| at_most(&it.arguments, ARGUMENTS_MAX))?;
         ensure(self.later.is_sorted_by_key(|it| it.first), "programs")?;
         check_protection(self.protection)

@@ -16,17 +16,29 @@ use weft_xdp::{Attached, Mode};
 
 fn any_begin() -> impl Strategy<Value = Begin> {
     let bytes = || vec(any::<u8>(), 0..40).prop_map(OsString::from_vec);
-    let place = (0..HOSTS_MAX as u16, 0..500u16, 1..=64u16, 0..100u16);
+    let place = (0..HOSTS_MAX as u16, 0..500u16, 1..=64u16, 0..100u16, 0..64u16);
     let numbers = (any::<u32>(), any::<[u8; 16]>(), any::<IpAddr>(), any::<bool>(), any::<bool>());
     let far = (".{0,9}", prop_oneof![Just(FarLink::Udp), Just(FarLink::Xdp), Just(FarLink::Auto)]);
     let options = proptest::collection::btree_map(".{0,9}", ".{0,9}", 0..4);
     (place, bytes(), bytes(), vec(bytes(), 0..5), options, numbers, far).prop_map(
-        |((host, first, here, behind), program, directory, arguments, options, numbers, far)| {
+        |(
+            (host, first, here, behind, later),
+            program,
+            directory,
+            arguments,
+            options,
+            numbers,
+            far,
+        )| {
+            let founders = first + here + behind;
+            let later = (founders..).step_by(3).take(later.into());
+            let here: Vec<Rank> = (first..first + here).chain(later).map(Rank).collect();
             Begin {
                 host,
-                first,
-                ranks: first + here + behind,
-                settings: Settings::new(here),
+                settings: Settings::new(here.len() as u16),
+                founders,
+                room: founders.max(here.last().map_or(0, |last| last.0 + 1)),
+                here,
                 options,
                 later: vec![Program {
                     first,
@@ -157,6 +169,9 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
             bulk
         }),
         any_rank().prop_map(ToAgent::Welcome),
+        (any_rank(), vec(any_rank(), 0..9)).prop_map(|(by, ranks)| ToAgent::Spawn(by, ranks)),
+        (any_rank(), vec(any_rank(), 0..9)).prop_map(|(by, ranks)| ToAgent::Spawned(by, ranks)),
+        (any_rank(), any::<u16>()).prop_map(|(by, left)| ToAgent::NoRoom(by, left)),
         (any_rank(), any_ending()).prop_map(|(rank, ending)| ToAgent::Loss(rank, ending)),
         any_rank().prop_map(|rank| ToAgent::Signal(rank, Signal::USR1)),
         any::<u32>().prop_map(ToAgent::Taken),
@@ -176,6 +191,7 @@ fn any_event() -> impl Strategy<Value = Event> {
     prop_oneof![
         any_rank().prop_map(Event::Hello),
         any_rank().prop_map(Event::GoOn),
+        (any_rank(), any::<u16>()).prop_map(|(rank, count)| Event::Spawn(rank, count)),
         any_rank().prop_map(Event::Joined),
         any_rank().prop_map(Event::Leaving),
         (any_rank(), ".{0,50}").prop_map(|(rank, words)| Event::Report(rank, words)),
@@ -297,8 +313,9 @@ fn long_texts_are_cut_wherever_they_are() {
 fn a_host_cannot_have_ranks_beyond_the_job() {
     let mut begin = Begin {
         host: 0,
-        first: 3,
-        ranks: 4,
+        here: vec![Rank(3), Rank(4)],
+        founders: 4,
+        room: 4,
         settings: Settings::new(2),
         options: Options::new(),
         program: "x".into(),
@@ -319,9 +336,17 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
     };
     let parse =
         |begin: &Begin| ToAgent::parse(&ToAgent::Begin(Box::new(begin.clone())).emit()).map(drop);
-    assert_eq!(parse(&begin), Err(BadMessage::Range("number of ranks")));
-    begin.ranks = 5;
-    assert_eq!(parse(&begin), Ok(()));
+    assert_eq!(parse(&begin), Err(BadMessage::Range("rank")));
+    begin.room = 5;
+    assert_eq!((parse(&begin), begin.vacant()), (Ok(()), 1));
+    begin.founders = 6;
+    assert_eq!(parse(&begin), Err(BadMessage::Range("number of ranks to begin with")));
+    begin.founders = 5;
+    begin.here = vec![Rank(4), Rank(3)];
+    assert_eq!(parse(&begin), Err(BadMessage::Range("order of ranks")));
+    begin.here = vec![Rank(3)];
+    assert_eq!(parse(&begin), Err(BadMessage::Range("number of ranks here")));
+    begin.here = vec![Rank(3), Rank(4)];
     let later = |first| Program { first, program: "y".into(), arguments: vec![] };
     begin.later = vec![later(2), later(1)];
     assert_eq!(parse(&begin), Err(BadMessage::Range("programs")));

@@ -50,9 +50,9 @@ impl Names {
         let names = names.or_insert_with(|| Loader::new(path_of(file)?).ok()).as_ref()?;
         // Debugging information may leave out where in the program a name belongs.
         let function = names.find_symbol(*address).map(demangled);
-        let (name, line) = known(names, *address).unzip();
+        let (name, line) = known(names, *address).unwrap_or_default();
         let file = file.paths[0].file_name()?.to_string_lossy().into_owned();
-        Some(Frame { function: function.or(name)?, line: line.flatten(), file })
+        Some(Frame { function: function.or(name)?, line, file })
     }
 }
 
@@ -114,8 +114,9 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// Name and line of the function at an address of a file, by its debugging information.
-fn known(names: &Loader, address: u64) -> Option<(String, Option<Line>)> {
+/// Name and line of the function at an address of a file, as far as its debugging information has
+/// them: where that is lines alone, it has no name of a function into which nothing was inlined.
+fn known(names: &Loader, address: u64) -> Option<(Option<String>, Option<Line>)> {
     let mut frames = names.find_frames(address).ok()?;
     let mut outermost = None;
     while let Ok(Some(frame)) = frames.next() {
@@ -126,7 +127,8 @@ fn known(names: &Loader, address: u64) -> Option<(String, Option<Line>)> {
         let file = Path::new(location.file?).file_name()?.to_string_lossy().into_owned();
         Some(Line { file, number: location.line? })
     });
-    Some((frame.function?.demangle().ok()?.into_owned(), line))
+    let name = frame.function.and_then(|name| Some(name.demangle().ok()?.into_owned()));
+    Some((name, line))
 }
 
 fn demangled(symbol: &str) -> String {
