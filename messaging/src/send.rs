@@ -166,7 +166,7 @@ impl<'a> Sending<'a> {
     }
 
     /// A frame, which may have to come back first.
-    #[inline]
+    #[inline(always)]
     fn frame(&self) -> Result<SendPacket<'a>> {
         let (messages, to) = (&self.port.messages, self.sender.to());
         match messages.try_packet(to)? {
