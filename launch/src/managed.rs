@@ -174,7 +174,8 @@ pub(crate) fn join() -> Result<Option<Joined>, ManagedError> {
     // The file becomes the link's, which maps it and closes it.
     let shown = || memory.try_clone().map(|memory| (message(), memory));
     let shown = speaks.then(shown).transpose()?;
-    watch::start(Arc::clone(&shared), ranks.0, supervisor, shown, limit, on_deadlock)?;
+    let wishes = (limit, on_deadlock, environment::on_loss()?);
+    watch::start(Arc::clone(&shared), ranks.0, supervisor, shown, wishes)?;
     let welcome = Welcome { rank: own, settings, options, network, growth: None };
     let place = Managed { job, shared, _keepers: keepers };
     Ok(Some(Joined { place, welcome, memory, socket, port, listener }))

@@ -188,16 +188,31 @@ impl Job {
         }
     }
 
-    /// Ends operations with ranks that have left the job.
+    /// Ends operations with ranks that have left the job, or are lost where it goes on.
     fn give_up_on_others(&self) {
         let all = || (0..self.packets.size() as u16).map(Rank);
         let left: Vec<Rank> = all().filter(|rank| self.packets.has_left(*rank)).collect();
         let mut state = self.enter();
+        self.give_up_on_lost(&mut state);
         // First, what they have said before they left.
         while let Ok(true) = state.progress(&self.packets) {}
         let State { exchange, remote, .. } = &mut *state;
         left.into_iter().for_each(|rank| exchange.give_up(rank));
         all().filter(|rank| exchange.has_left(*rank)).for_each(|rank| remote.give_up(rank));
+        state.tell();
+    }
+
+    /// Ends operations with ranks that are lost, where the job goes on: nobody receives what they
+    /// were sent. That they are lost the program hears from whoever started it.
+    #[cold]
+    pub fn give_up_on_lost(&self, state: &mut State) {
+        let State { exchange, remote, .. } = state;
+        for lost in self.packets.losses().all() {
+            if !exchange.has_left(lost.rank) {
+                exchange.give_up(lost.rank);
+                remote.give_up(lost.rank);
+            }
+        }
         state.tell();
     }
 
@@ -356,6 +371,9 @@ impl Job {
             self.note_pending(&state);
             Ok(Step::of(any || state.reports.has_completions()))
         };
+        if self.packets.losses().goes_on() && self.packets.losses().are_any() {
+            self.give_up_on_lost(&mut self.enter());
+        }
         let begins = self.has_found.swap(false, Ordering::Relaxed);
         self.wait.pauses(begins, &self.packets, || self.awaited());
         let polls = self.packets.presence().pause(begins, &mut step).unwrap_or(1);

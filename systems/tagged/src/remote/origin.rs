@@ -50,6 +50,8 @@ struct Peer {
     is_unfetchable: bool,
     /// True if a fetch from it has failed.
     is_unreadable: bool,
+    /// True if it has left the job, or is lost: it answers nothing.
+    is_gone: bool,
 }
 
 /// An access.
@@ -122,7 +124,8 @@ impl<O: SendSource + Sink> Origin<O> {
         for key in over.map(|(key, _)| key).collect::<Vec<_>>() {
             self.end(key, Err(AccessRefused::NoRegion));
         }
-        self.peers[on.index()].leaving = None;
+        let peer = &mut self.peers[on.index()];
+        (peer.leaving, peer.is_gone) = (None, true);
     }
 
     /// The span of an access of this many bytes that may begin. Otherwise there is no room for it
@@ -139,6 +142,10 @@ impl<O: SendSource + Sink> Origin<O> {
             return Err(Submission::Kept);
         };
         let peer = &self.peers[to.rank.index()];
+        if peer.is_gone {
+            self.end_at_once(op, Err(AccessRefused::NoRegion));
+            return Err(Submission::Kept);
+        }
         match peer.under_way.has_room() && peer.leaving.is_none() {
             true => Ok((AccessSpan { to: to.endpoint, from, key, offset, end }, op)),
             false => Err(Submission::Again(op)),

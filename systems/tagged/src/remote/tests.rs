@@ -194,6 +194,19 @@ fn a_write_ends_when_it_is_there_and_not_before() {
 }
 
 #[test]
+fn accesses_to_a_rank_that_is_gone_end_under_way_or_later() {
+    let mut world = World::pair(64);
+    assert!(world.write(1, 0, &[7; 8]));
+    assert_eq!(world.ended, [], "nobody has answered");
+    world.ranks[0].give_up(Rank(1));
+    world.tell(0);
+    assert!(world.write(1, 8, &[7; 8]) && world.call(0, access(1, 0), 0, Call::Read { length: 8 }));
+    let outcomes: Vec<_> = world.ended.iter().map(|(_, outcome)| *outcome).collect();
+    assert_eq!(outcomes, [Err(AccessRefused::NoRegion); 3]);
+    assert!(world.ranks[0].is_idle());
+}
+
+#[test]
 fn atomics_are_done_at_the_target() {
     for to in [0, 1] {
         let mut world = World::pair(16);
