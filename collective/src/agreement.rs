@@ -63,6 +63,7 @@ mod planted;
 
 pub use format::AgreementMessage;
 
+use crate::mistake::Mistake;
 use format::BallotKind;
 use planted::Planted;
 use std::collections::BTreeMap;
@@ -129,8 +130,7 @@ pub struct Agreement {
     last: Option<Decision>,
     /// True if nobody has asked for the last decision.
     is_news: bool,
-    #[cfg(test)]
-    planted: Option<Planted>,
+    mistake: Mistake<Planted>,
 }
 
 impl Agreement {
@@ -150,8 +150,7 @@ impl Agreement {
             contributions: BTreeMap::new(),
             last: None,
             is_news: false,
-            #[cfg(test)]
-            planted: None,
+            mistake: Mistake::default(),
         }
     }
 
@@ -188,7 +187,7 @@ impl Agreement {
         out: &mut impl Post,
     ) -> Result<(), AgreementViolation> {
         let is_decision = message.kind == BallotKind::Decision;
-        if self.is_lost(from) && !(is_decision && self.has(Planted::TakeFromLost)) {
+        if self.is_lost(from) && !(is_decision && self.mistake.is(Planted::TakeFromLost)) {
             return Ok(());
         }
         self.check(from, &message)?;
@@ -262,10 +261,10 @@ impl Agreement {
     /// Takes note that these members are lost, and turns to the next coordinator if need be.
     fn learn(&mut self, ranks: &[Rank], out: &mut impl Post) {
         if self.note_lost(ranks) {
-            if !self.has(Planted::KeepDecision) {
+            if !self.mistake.is(Planted::KeepDecision) {
                 self.tell_coordinator(out);
             }
-            if !self.has(Planted::ContributeOnce) {
+            if !self.mistake.is(Planted::ContributeOnce) {
                 self.contribute(out);
             }
         }
@@ -276,7 +275,7 @@ impl Agreement {
     fn lost_by(&self, message: &AgreementMessage) -> Vec<Rank> {
         let below = self.members.partition_point(|&rank| rank < message.ballot);
         let mut lost = self.members[..below].to_vec();
-        if !(self.has(Planted::KeepLostApart) && message.kind == BallotKind::Contribution) {
+        if !(self.mistake.is(Planted::KeepLostApart) && message.kind == BallotKind::Contribution) {
             lost.extend(&message.lost);
         }
         lost
@@ -306,7 +305,7 @@ impl Agreement {
 
     fn tell(&self, to: Rank, ballot: Rank, out: &mut impl Post) {
         let Some(Decision { number, flags, lost }) = self.last.clone() else { return };
-        let kind = match self.has(Planted::ContributeDecision) && ballot != self.me {
+        let kind = match self.mistake.is(Planted::ContributeDecision) && ballot != self.me {
             true => BallotKind::Contribution,
             false => BallotKind::Decision,
         };
@@ -327,7 +326,7 @@ impl Agreement {
         let contributed = |rank: &&Rank| self.contributions.contains_key(rank);
         let live = self.contributions.len() - self.lost.iter().filter(contributed).count();
         let awaited = self.members.len() - 1 - self.lost.len();
-        live + usize::from(self.has(Planted::DecideEarly)) >= awaited
+        live + usize::from(self.mistake.is(Planted::DecideEarly)) >= awaited
     }
 
     /// Ends the agreement that is under way.
@@ -387,12 +386,12 @@ impl Agreement {
             return Err(AgreementViolation::Twice(number));
         }
         let is_early = self.mine.is_none();
-        if is_next && !(is_early && self.has(Planted::ForgetEarly)) {
+        if is_next && !(is_early && self.mistake.is(Planted::ForgetEarly)) {
             self.contributions.insert(from, flags);
         }
         a4_bounded(self.contributions.len(), self.members.len());
         self.learn(&self.lost_by(message), out);
-        if !is_next && !self.has(Planted::AnswerNobody) {
+        if !is_next && !self.mistake.is(Planted::AnswerNobody) {
             self.tell(from, self.me, out);
         }
         Ok(())
@@ -410,7 +409,7 @@ impl Agreement {
             // The coordinator is now the one that has sent this, or this rank.
             self.note_lost(&lost);
             self.end(decision);
-            if self.is_coordinator() && !self.has(Planted::AdoptQuietly) {
+            if self.is_coordinator() && !self.mistake.is(Planted::AdoptQuietly) {
                 self.announce(out);
             }
             return Ok(());
@@ -430,20 +429,6 @@ impl Agreement {
 /// A4: a rank keeps at most one contribution of each other member.
 fn a4_bounded(contributions: usize, members: usize) {
     assert!(contributions < members, "A4 bounded: {contributions} contributions of {members}");
-}
-
-/// Mistakes, in tests.
-impl Agreement {
-    #[cfg(test)]
-    fn has(&self, bug: Planted) -> bool {
-        self.planted == Some(bug)
-    }
-
-    #[cfg(not(test))]
-    #[inline(always)]
-    fn has(&self, _: Planted) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

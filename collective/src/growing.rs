@@ -10,26 +10,25 @@
 //! |---|---|
 //! | G1 | whoever comes has a team only if all members that live and are done have it |
 //! | G2 | nobody waits for ever: once nothing is under way, all that live are done |
-//! | G3 | whoever comes and is not needed ends as no loss, and as a victim only if the first member is lost |
+//! | G3 | whoever comes and is not needed ends as no loss, as a victim if the first member is lost |
 //!
 //! The tests explore it, with ranks that are lost meanwhile.
 
+use crate::mistake::Mistake;
 use weft_endpoint::Rank;
 
 /// The part of a team's first member.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Growing {
     come: Vec<Rank>,
-    #[cfg(test)]
-    pub(crate) planted: Option<Planted>,
+    pub(crate) mistake: Mistake<Planted>,
 }
 
 /// The part of a rank that comes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Coming {
     spawner: Rank,
-    #[cfg(test)]
-    pub(crate) planted: Option<Planted>,
+    pub(crate) mistake: Mistake<Planted>,
 }
 
 /// News for those who come.
@@ -81,33 +80,18 @@ impl Growing {
     /// The broadcast has ended, well or not. Returns those who come, and what they are told.
     pub fn ended(&mut self, is_well: bool) -> (Vec<Rank>, News) {
         let come = std::mem::take(&mut self.come);
-        match is_well || self.has(Planted::InviteAnyway) {
+        match is_well || self.mistake.is(Planted::InviteAnyway) {
             true => (come, News::Invited),
-            false if self.has(Planted::ForgetThem) => (Vec::new(), News::Withdrawn),
+            false if self.mistake.is(Planted::ForgetThem) => (Vec::new(), News::Withdrawn),
             false => (come, News::Withdrawn),
         }
-    }
-
-    #[cfg(test)]
-    fn has(&self, bug: Planted) -> bool {
-        self.planted == Some(bug)
-    }
-
-    #[cfg(not(test))]
-    #[inline(always)]
-    fn has(&self, _: Planted) -> bool {
-        false
     }
 }
 
 impl Coming {
     /// A rank that `spawner` had started.
     pub fn new(spawner: Rank) -> Self {
-        Coming {
-            spawner,
-            #[cfg(test)]
-            planted: None,
-        }
+        Coming { spawner, mistake: Mistake::default() }
     }
 
     /// The outcome of what it has heard; `None` if it waits for more.
@@ -115,20 +99,9 @@ impl Coming {
         match heard {
             Heard::Said(News::Invited) => Some(Come::Member),
             Heard::Said(News::Withdrawn) => Some(Come::Unneeded),
-            Heard::Loss(_) if self.has(Planted::MindNoLoss) => None,
+            Heard::Loss(_) if self.mistake.is(Planted::MindNoLoss) => None,
             Heard::Loss(rank) => (rank == self.spawner).then_some(Come::Victim),
         }
-    }
-
-    #[cfg(test)]
-    fn has(&self, bug: Planted) -> bool {
-        self.planted == Some(bug)
-    }
-
-    #[cfg(not(test))]
-    #[inline(always)]
-    fn has(&self, _: Planted) -> bool {
-        false
     }
 }
 

@@ -71,6 +71,7 @@ pub mod format;
 pub mod growing;
 pub mod inbox;
 mod members;
+mod mistake;
 pub mod run;
 pub mod schedule;
 pub mod shrinking;

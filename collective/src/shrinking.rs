@@ -23,6 +23,7 @@
 //!
 //! The tests of agreements explore it, with ranks that are lost meanwhile.
 
+use crate::mistake::Mistake;
 use weft_endpoint::Rank;
 
 /// One member's part.
@@ -34,8 +35,7 @@ pub struct Shrinking {
     name: u32,
     /// Losses that the last agreement has named.
     known: Option<Vec<Rank>>,
-    #[cfg(test)]
-    pub(crate) planted: Option<Planted>,
+    pub(crate) mistake: Mistake<Planted>,
 }
 
 /// The team that is left.
@@ -59,19 +59,12 @@ pub(crate) enum Planted {
 impl Shrinking {
     /// Nothing is agreed yet. `name` has a bit that is 0.
     pub fn new(members: Vec<Rank>, me: Rank, name: u32) -> Self {
-        Shrinking {
-            members,
-            me,
-            name,
-            known: None,
-            #[cfg(test)]
-            planted: None,
-        }
+        Shrinking { members, me, name, known: None, mistake: Mistake::default() }
     }
 
     /// Flags that this member brings to the next agreement: ones, unless it names the team.
     pub fn flags(&self) -> u32 {
-        let names = self.known.is_some() || self.has(Planted::NameAtOnce);
+        let names = self.known.is_some() || self.mistake.is(Planted::NameAtOnce);
         if names && self.live().next() == Some(self.me) { self.name } else { u32::MAX }
     }
 
@@ -79,8 +72,8 @@ impl Shrinking {
     /// one now; else there is another agreement.
     pub fn decided(&mut self, flags: u32, lost: Vec<Rank>) -> Option<Shrunk> {
         let stops = match self.known {
-            None => self.has(Planted::NameAtOnce),
-            Some(_) => self.has(Planted::StopAtTwo),
+            None => self.mistake.is(Planted::NameAtOnce),
+            Some(_) => self.mistake.is(Planted::StopAtTwo),
         };
         let is_last = self.known.as_ref() == Some(&lost) || stops;
         self.known = Some(lost);
@@ -90,16 +83,5 @@ impl Shrinking {
     fn live(&self) -> impl Iterator<Item = Rank> {
         let known = self.known.as_deref().unwrap_or_default();
         self.members.iter().copied().filter(|rank| !known.contains(rank))
-    }
-
-    #[cfg(test)]
-    fn has(&self, bug: Planted) -> bool {
-        self.planted == Some(bug)
-    }
-
-    #[cfg(not(test))]
-    #[inline(always)]
-    fn has(&self, _: Planted) -> bool {
-        false
     }
 }

@@ -156,8 +156,8 @@ impl Membership {
     }
 
     /// Has the launcher start `count` more ranks of this program; returns which they are. They join
-    /// by themselves, later. Blocks until the launcher has answered, which is when it has started
-    /// their processes.
+    /// by themselves, later. Blocks until the launcher has answered, which is when their processes
+    /// are being started.
     ///
     /// # Errors
     /// [`SpawnError`].

@@ -33,7 +33,7 @@ pub struct JobSpec {
     /// The sizes of the job's memory, the number of ranks among them.
     pub settings: Settings,
     /// Number of these ranks, the last ones, that are not started: programs may have them started.
-    /// Only on one host there can be any.
+    /// On several hosts [`HostsSpec::room`](crate::HostsSpec::room) says how many there may be.
     pub vacant: u16,
     /// The program, a path or a name.
     pub program: OsString,

@@ -18,7 +18,7 @@ pub fn join() -> Result<Weft> {
 
 /// Does what [`join`] does, and asks that the job go on after the loss of a rank, or end: all
 /// programs of a job ask for the same. `weft run --on-loss continue` has a job go on whatever
-/// programs ask; under a process manager it ends at a loss ([`Weft::goes_on`]).
+/// programs ask; under a process manager `WEFT_ON_LOSS` says it ([`Weft::goes_on`]).
 ///
 /// # Errors
 /// Those of [`join`].

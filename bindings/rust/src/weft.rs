@@ -324,7 +324,8 @@ impl Weft {
     /// place is not given to another.
     ///
     /// # Errors
-    /// As for all operations of a [`Team`]; there is no room, and nobody is started then.
+    /// Those of all operations of a [`Team`]; no room for `count` ranks, of which none is started
+    /// then ([`Error::room_left`](crate::Error::room_left)).
     pub fn grow(&self, team: &Team, count: usize) -> Result<Team> {
         let count = u16::try_from(count).unwrap_or(u16::MAX);
         Ok(team.grow(count, |count| self.job.backend.spawn(count))?)

@@ -64,7 +64,7 @@ impl World {
             live: vec![true; members],
             barrier,
             broadcast: operation(),
-            growing: Growing { come: Vec::new(), planted },
+            growing: Growing { come: Vec::new(), mistake: Mistake::planted(planted) },
             unsent: Vec::new(),
             newcomers: vec![newcomer; newcomers],
             losses_left: losses,
@@ -189,7 +189,7 @@ impl World {
             true => Heard::Loss(FIRST),
         };
         *has_heard_loss |= matches!(heard, Heard::Loss(_));
-        *ended = Coming { spawner: FIRST, planted: self.growing.planted }.hear(heard);
+        *ended = Coming { spawner: FIRST, mistake: self.growing.mistake.clone() }.hear(heard);
         Some(world)
     }
 

@@ -127,7 +127,7 @@ pub struct HostLayout {
     /// Number of ranks that the job begins with here.
     pub ranks: u16,
     /// Ranks that are started here if the program asks for more. Hosts have them in turn.
-    pub later: Vec<Rank>,
+    pub vacant: Vec<Rank>,
     /// Its cores.
     pub cores: u16,
     /// The interface by which it reaches the others.
@@ -164,7 +164,7 @@ impl RankLayout {
                 name: host.name.clone(),
                 first,
                 ranks,
-                later: Vec::new(),
+                vacant: Vec::new(),
                 cores,
                 interface,
                 address,
@@ -173,7 +173,7 @@ impl RankLayout {
         }
         for rank in founders..room {
             let host = usize::from(rank - founders) % laid_out.len();
-            laid_out[host].later.push(Rank(rank));
+            laid_out[host].vacant.push(Rank(rank));
         }
         RankLayout {
             hosts: laid_out,
@@ -201,11 +201,11 @@ impl RankLayout {
 impl HostLayout {
     /// Number of ranks that may be here.
     pub fn room(&self) -> u16 {
-        self.ranks + self.later.len() as u16
+        self.ranks + self.vacant.len() as u16
     }
 
     /// The ranks here in their order, with those that may come later.
     pub(super) fn all(&self) -> impl Iterator<Item = Rank> {
-        (self.first..self.first + self.ranks).map(Rank).chain(self.later.iter().copied())
+        (self.first..self.first + self.ranks).map(Rank).chain(self.vacant.iter().copied())
     }
 }

@@ -49,7 +49,7 @@ struct Invitation {
 impl Team {
     /// The team of the members of this one, in their order, and of `count` ranks that come later,
     /// behind them. The first member has them started by `spawn`, which returns which they are. All
-    /// members call it, and no other ranks; it blocks until all have, and until the ranks have been
+    /// members call it, and no other ranks; it blocks until all have, and until the ranks are being
     /// started. They may join later: operations of the new team wait for them.
     ///
     /// Like a [part](Self::split) the team has no multicast group and no shared memory of its own.

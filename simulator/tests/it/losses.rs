@@ -231,16 +231,16 @@ fn judge(seed: u64, preset: Preset, lossy: bool) -> usize {
     first.well.iter().filter(|is_well| !**is_well).count()
 }
 
+/// Number of jobs, under three presets in turn, and the sum of what `judge` says of each.
+fn judged(judge: impl Fn(u64, Preset, bool) -> usize) -> (u64, usize) {
+    let worlds = [(Preset::NrxImc, false), (Preset::IrxImc, true), (Preset::Pupa, true)];
+    let jobs = (0..seeds()).zip(worlds.into_iter().cycle());
+    (seeds(), jobs.map(|(seed, (preset, lossy))| judge(seed, preset, lossy)).sum())
+}
+
 #[test]
 fn sixty_four_ranks_lose_ten_and_agree_about_each_operation() {
-    let seeds = seeds();
-    let failed: usize = (0..seeds)
-        .map(|seed| match seed % 3 {
-            0 => judge(seed, Preset::NrxImc, false),
-            1 => judge(seed, Preset::IrxImc, true),
-            _ => judge(seed, Preset::Pupa, true),
-        })
-        .sum();
+    let (seeds, failed) = judged(judge);
     println!("{seeds} jobs, in which {failed} operations failed and were told of as one");
     assert!(failed as u64 > 3 * seeds, "ranks are lost in the midst of operations");
 }
@@ -261,14 +261,7 @@ fn judge_gained(seed: u64, preset: Preset, lossy: bool) -> usize {
 
 #[test]
 fn sixty_four_ranks_lose_ten_and_gain_five() {
-    let seeds = seeds();
-    let gained: usize = (0..seeds)
-        .map(|seed| match seed % 3 {
-            0 => judge_gained(seed, Preset::NrxImc, false),
-            1 => judge_gained(seed, Preset::IrxImc, true),
-            _ => judge_gained(seed, Preset::Pupa, true),
-        })
-        .sum();
+    let (seeds, gained) = judged(judge_gained);
     println!("{seeds} jobs, which gained {gained} ranks");
     assert!(gained as u64 >= 4 * seeds, "nearly all that were to come are there");
 }

@@ -8,7 +8,7 @@ fn the_first_line_says_who_is_where_and_by_which_link() {
         name: name.into(),
         first,
         ranks,
-        later: Vec::new(),
+        vacant: Vec::new(),
         cores: 2,
         interface: "eth0".into(),
         address: [10, 0, 0, last].into(),

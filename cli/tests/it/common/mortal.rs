@@ -13,8 +13,6 @@ use std::time::{Duration, Instant};
 
 /// Words of `weft run` by which a job goes on, and says which rank wrote a line.
 pub const GOES_ON: &str = "--on-loss continue --label";
-/// Time between two looks for a rank that comes later.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Longest that nothing but time passes between two kills.
 const PAUSE_US: u64 = 5_000;
 
@@ -67,7 +65,7 @@ impl Mortal {
     fn await_rank(&mut self, rank: u16) {
         while !self.ranks.contains_key(&rank) && self.launcher.try_wait().unwrap().is_none() {
             self.look_for_ranks();
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::yield_now();
         }
     }
 

@@ -7,6 +7,7 @@
 use super::judge;
 use crate::agreement::planted::Planted;
 use crate::agreement::{Agreement, AgreementMessage, Decision, Post};
+use crate::mistake::Mistake;
 use crate::shrinking::{self, Shrinking, Shrunk};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -118,9 +119,9 @@ impl World {
         let all: Vec<Rank> = (0..options.members).map(Rank).collect();
         let member = |&me: &Rank| {
             let mut machine = Agreement::new(&all, me);
-            machine.planted = options.planted;
+            machine.mistake = Mistake::planted(options.planted);
             let mut shrinking = Shrinking::new(all.clone(), me, name_of(me));
-            shrinking.planted = options.planted_in_shrinking;
+            shrinking.mistake = Mistake::planted(options.planted_in_shrinking);
             Member {
                 machine,
                 lives: true,

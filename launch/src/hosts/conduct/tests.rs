@@ -41,7 +41,7 @@ fn started() -> Started {
         name: "elsewhere".into(),
         first: 0,
         ranks: 1,
-        later: Vec::new(),
+        vacant: Vec::new(),
         cores: 1,
         interface: String::new(),
         address: Ipv4Addr::LOCALHOST.into(),
