@@ -24,7 +24,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use weft_wire::Rank;
 
-use crate::messages::{Ending, Event};
+use crate::messages::{Ending, Event, Visitor};
 use crate::on_loss::OnLoss;
 use crate::outcome::{Fault, PEER_LOST};
 
@@ -54,6 +54,10 @@ pub(crate) enum Action {
     Spawn { by: Rank, ranks: Vec<Rank> },
     /// Tell a rank that has asked for more that there is room for fewer, and for how many.
     RefuseSpawn { by: Rank, left: u16 },
+    /// Let in these visitors, each as this rank, for another which has asked for that.
+    Admit { by: Rank, admitted: Vec<(Rank, Visitor)> },
+    /// Forget a visitor that has gone.
+    Forget(Visitor),
     /// Stop until somebody says to continue.
     StopSelf,
 }
@@ -82,6 +86,8 @@ enum Stage {
 #[derive(Debug)]
 struct RankState {
     stage: Stage,
+    /// Number of its host.
+    host: u16,
     started_at: Duration,
     ended: Option<Ending>,
     is_lost: bool,
@@ -125,6 +131,8 @@ pub(crate) struct Job {
     borne: Vec<(Rank, Fault)>,
     given_up: bool,
     passed_on: Vec<Signal>,
+    /// Those who wait at the door, the first one first.
+    visitors: Vec<Visitor>,
     actions: VecDeque<Action>,
 }
 
@@ -140,6 +148,7 @@ impl Job {
     ) -> Self {
         let state = |rank| RankState {
             stage: if rank < ranks { Stage::Started } else { Stage::Vacant },
+            host: 0,
             started_at: Duration::ZERO,
             ended: None,
             is_lost: false,
@@ -155,8 +164,16 @@ impl Job {
             borne: Vec::new(),
             given_up: false,
             passed_on: Vec::new(),
+            visitors: Vec::new(),
             actions: VecDeque::new(),
         }
+    }
+
+    /// The job, on several hosts: these are the numbers of each rank's.
+    pub fn on_hosts(mut self, host_of: impl Fn(Rank) -> u16) -> Self {
+        let ranks = (0u16..).map(Rank).zip(&mut self.ranks);
+        ranks.for_each(|(rank, state)| state.host = host_of(rank));
+        self
     }
 
     /// Takes in what happened.
@@ -165,6 +182,12 @@ impl Job {
             Event::Hello(rank) => self.welcome(now, rank),
             Event::GoOn(rank) => self.ask_to_go_on(now, rank),
             Event::Spawn(rank, count) => self.spawn(now, rank, count),
+            Event::Admit(rank, most) => self.admit(now, rank, most),
+            Event::Knocked(visitor) => self.visitors.push(visitor),
+            Event::WentAway(visitor) => {
+                self.visitors.retain(|waiting| *waiting != visitor);
+                self.actions.push_back(Action::Forget(visitor));
+            }
             Event::Joined(rank) => self.reach(rank, Stage::Joined),
             Event::Leaving(rank) => self.reach(rank, Stage::Leaving),
             Event::Report(rank, words) => self.ranks[rank.index()].report = Some(words),
@@ -241,6 +264,11 @@ impl Job {
         self.ranks[rank.index()].report.as_deref()
     }
 
+    /// Number of those who wait at the door of a host.
+    pub fn visitors_of(&self, host: u16) -> usize {
+        self.visitors.iter().filter(|visitor| visitor.host == host).count()
+    }
+
     /// Number of ranks of the job that have been started. Those in between that never will be,
     /// because their host is lost, count too.
     pub fn ranks(&self) -> u16 {
@@ -282,20 +310,50 @@ impl Job {
 
     /// A rank asks for so many more. Who asks while the job ends needs no answer.
     fn spawn(&mut self, now: Duration, by: Rank, count: u16) {
-        let ranks = (0u16..).map(Rank).zip(&self.ranks);
-        let is_vacant = |state: &RankState| state.stage == Stage::Vacant && state.ended.is_none();
-        let vacant = ranks.filter(|(_, state)| is_vacant(state));
-        let vacant: Vec<Rank> = vacant.map(|(rank, _)| rank).collect();
         let Phase::Running = self.phase else { return };
+        let vacant = self.vacant();
         let Some(ranks) = vacant.get(..usize::from(count)) else {
             let left = vacant.len() as u16;
             return self.actions.push_back(Action::RefuseSpawn { by, left });
         };
-        for rank in ranks {
-            let state = &mut self.ranks[rank.index()];
-            (state.stage, state.started_at) = (Stage::Started, now);
-        }
+        ranks.iter().for_each(|rank| self.start(now, *rank));
         self.actions.push_back(Action::Spawn { by, ranks: ranks.to_vec() });
+    }
+
+    /// A rank lets in so many visitors: those for whom there is a place on their host.
+    fn admit(&mut self, now: Duration, by: Rank, most: u16) {
+        let Phase::Running = self.phase else { return };
+        if most > 0 && self.vacant().is_empty() {
+            return self.actions.push_back(Action::RefuseSpawn { by, left: 0 });
+        }
+        let mut admitted = Vec::new();
+        for visitor in std::mem::take(&mut self.visitors) {
+            let place = self.vacant().into_iter().find(|it| self.host_of(*it) == visitor.host);
+            match place.filter(|_| admitted.len() < usize::from(most)) {
+                Some(rank) => {
+                    self.start(now, rank);
+                    admitted.push((rank, visitor));
+                }
+                None => self.visitors.push(visitor),
+            }
+        }
+        self.actions.push_back(Action::Admit { by, admitted });
+    }
+
+    /// Places that nobody has had.
+    fn vacant(&self) -> Vec<Rank> {
+        let ranks = (0u16..).map(Rank).zip(&self.ranks);
+        let is_vacant = |state: &RankState| state.stage == Stage::Vacant && state.ended.is_none();
+        ranks.filter(|(_, state)| is_vacant(state)).map(|(rank, _)| rank).collect()
+    }
+
+    fn host_of(&self, rank: Rank) -> u16 {
+        self.ranks[rank.index()].host
+    }
+
+    fn start(&mut self, now: Duration, rank: Rank) {
+        let state = &mut self.ranks[rank.index()];
+        (state.stage, state.started_at) = (Stage::Started, now);
     }
 
     fn ask_to_go_on(&mut self, now: Duration, rank: Rank) {
@@ -341,8 +399,11 @@ impl Job {
 
     /// Of ends seen together the gravest is judged first: a crash before a status before silence.
     fn ended(&mut self, now: Duration, mut endings: Vec<(Rank, Ending)>) {
+        for (rank, ending) in &mut endings {
+            *ending = self.as_said(*rank, *ending);
+        }
         endings.sort_by_key(|(rank, ending)| match ending {
-            Ending::Killed(_) | Ending::OutOfMemory => (0, *rank),
+            Ending::Killed(_) | Ending::OutOfMemory | Ending::Unseen => (0, *rank),
             Ending::Exited(status) if *status != 0 => (1, *rank),
             Ending::Exited(_) => (2, *rank),
         });
@@ -352,6 +413,16 @@ impl Job {
         self.tell_of_well_ended(&endings);
         let loss = |(lost, cause)| Some(Loss { lost, cause, fault: self.fault_of(lost, cause)? });
         self.lose(now, endings.into_iter().filter_map(loss).collect());
+    }
+
+    /// Ending of a rank that nobody has seen end, as its own last words have it.
+    fn as_said(&self, rank: Rank, ending: Ending) -> Ending {
+        let state = &self.ranks[rank.index()];
+        match ending {
+            Ending::Unseen if state.stage == Stage::Leaving => Ending::Exited(0),
+            Ending::Unseen if state.report.is_some() => Ending::Exited(PEER_LOST.into()),
+            seen => seen,
+        }
     }
 
     /// In a job that goes on, those who have ended well are announced too, and are no losses: all
@@ -374,6 +445,8 @@ impl Job {
         running.retain(|rank| ranks.contains(rank));
         for rank in ranks {
             self.ranks[rank.index()].ended.get_or_insert(LOST_WITH_HOST);
+            let host = self.host_of(*rank);
+            self.visitors.retain(|visitor| visitor.host != host);
         }
         let fault = || Fault::HostLost { why: why.clone() };
         let loss = |lost| Loss { lost, cause: LOST_WITH_HOST, fault: fault() };
@@ -384,6 +457,7 @@ impl Job {
         match (ending, self.ranks[rank.index()].stage) {
             (Ending::Killed(signal), _) => Some(Fault::Killed { signal }),
             (Ending::OutOfMemory, _) => Some(Fault::OutOfMemory),
+            (Ending::Unseen, _) => Some(Fault::Ended),
             (Ending::Exited(0), Stage::Leaving) => None,
             (Ending::Exited(0), Stage::Started) => {
                 (!self.have_none_asked()).then_some(Fault::NeverJoined)

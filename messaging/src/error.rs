@@ -44,6 +44,9 @@ pub enum Error {
         /// Number of ranks that there is room for.
         left: u16,
     },
+    /// Ranks that were to be let in to a job without a door.
+    #[error("the job has no door: `weft run --room P --door FILE` opens one")]
+    NoDoor,
     /// The growth of a team by this rank has failed, because it lost a member meanwhile.
     #[error("the team that this rank was to come to has lost a member: it is not needed")]
     Withdrawn,

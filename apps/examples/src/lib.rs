@@ -13,6 +13,7 @@
 mod bank;
 mod census;
 mod counter;
+mod door;
 mod farm;
 mod growth;
 mod heat;
@@ -33,6 +34,7 @@ mod survivors;
 pub use bank::bank;
 pub use census::census;
 pub use counter::counter;
+pub use door::door;
 pub use farm::{FarmOptions, farm};
 pub use growth::growth;
 pub use heat::heat;
@@ -78,7 +80,7 @@ pub enum Program {
 }
 
 /// All of them, in the order of the guide.
-pub const ALL: [Example; 19] = [
+pub const ALL: [Example; 20] = [
     messages("ping", "two mailboxes and a round trip, timed", ping),
     messages("hello", "a port with a handler, and a broadcast", hello),
     messages("ring", "a token that handlers pass on", ring),
@@ -95,6 +97,7 @@ pub const ALL: [Example; 19] = [
     messages("sr", "processes that serve operations, the shortest job first", sr),
     messages("census", "regions, calls, an ordered broadcast and packets together", census),
     messages("growth", "ranks that come later, in a team that grows", growth),
+    messages("door", "ranks that come from elsewhere, by the job's door", door),
     with_options("farm", "a task farm that goes on when ranks are lost"),
     with_options("survivors", "a bit of everything, which goes on when ranks are lost"),
     regions("heat", "neighbours read each other's regions of memory", heat),

@@ -227,7 +227,8 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
         Error::JobIsFull { .. } => Status::JobFull,
         Error::NotSpawned { .. } => Status::System,
         Error::NoSuchMember { .. } => Status::NoSuchMember,
-        Error::Uneven { .. }
+        Error::NoDoor
+        | Error::Uneven { .. }
         | Error::Parts { .. }
         | Error::Records { .. }
         | Error::TooManySplits { .. } => Status::Invalid,

@@ -6,6 +6,7 @@ use crate::statistics::{Statistics, lines, table::Table};
 use bytemuck::Pod;
 use std::fmt::Write;
 use std::future::Future;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_endpoint::{Atomic, Group, InterruptsOff, Loss, Packets, Rank, Span, Variable};
@@ -329,6 +330,23 @@ impl Weft {
     pub fn grow(&self, team: &Team, count: usize) -> Result<Team> {
         let count = u16::try_from(count).unwrap_or(u16::MAX);
         Ok(team.grow(count, |count| self.job.backend.spawn(count))?)
+    }
+
+    /// The team of the members of `team`, in their order, and behind them of ranks that have come by
+    /// the job's door (`weft run --door`): as many of `count` as wait there, at least its first,
+    /// for whom it waits. So `0..=4` asks who is there, and `1..=1` waits for one. All members call
+    /// it, with the same `count`, and no other ranks; it blocks until all have.
+    ///
+    /// Those who come are processes that [join](crate::join_at) by themselves, of any program that
+    /// knows what this one expects; they are on a host of the job, if there is a place on it. To
+    /// them, and to all others, it is as if this team had [grown](Self::grow) by them.
+    ///
+    /// # Errors
+    /// Those of [`Self::grow`]; the job has no door.
+    pub fn admit(&self, team: &Team, count: RangeInclusive<usize>) -> Result<Team> {
+        let number = |count: &usize| u16::try_from(*count).unwrap_or(u16::MAX);
+        let count = (number(count.start()), number(count.end()));
+        Ok(team.admit(count, |most| self.job.backend.admit(most))?)
     }
 
     /// Gives all ranks the `values` of rank `root`: see [`Team::broadcast`].

@@ -9,6 +9,7 @@ mod common;
 mod compare;
 mod crawlers;
 mod deadlocks;
+mod door;
 mod examples;
 mod fabric;
 mod farm;

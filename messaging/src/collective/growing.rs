@@ -24,11 +24,14 @@ use super::operations::{Operations, TeamId};
 use super::shrink::meet_to_leave;
 use super::team::{Team, of_founders, opened};
 use crate::engine::Engine;
+use crate::poll::Poller;
+use crate::wait::Polls as _;
 use crate::{Error, Mailbox, Message, Port, Result};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use weft_collective::Members;
 use weft_collective::growing::{Coming, Growing, Heard, News};
-use weft_endpoint::Rank;
+use weft_endpoint::{Awaited, Rank};
 
 /// Port at which a rank that comes hears of its team.
 const PORT: &str = "weft.growth";
@@ -38,6 +41,12 @@ const PORT: &str = "weft.growth";
 const GROWN: u32 = 0;
 const FULL: u32 = 1;
 const NOT_SPAWNED: u32 = 2;
+const NO_DOOR: u32 = 3;
+/// Words of what it tells them before the ranks.
+const HEAD_WORDS: usize = 3;
+
+/// Pauses between looks at the door while nobody is there: the first, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
 /// Name and ranks of a team, for a rank that comes: `name (4) | ranks (2 each)`, the first member
 /// first.
@@ -57,26 +66,91 @@ impl Team {
     /// # Errors
     /// See [`Team`]; [`Error::JobIsFull`] and [`Error::NotSpawned`], at all members.
     pub fn grow(&self, count: u16, spawn: impl FnOnce(u16) -> Result<Vec<Rank>>) -> Result<Self> {
+        self.enlarge(count, |come| {
+            if count > 0 {
+                come.extend(spawn(count)?);
+            }
+            if come.len() < count.into() { Err(Error::Abandoned) } else { Ok(()) }
+        })
+    }
+
+    /// The team of the members of this one, in their order, and of ranks behind them that the first
+    /// member lets in: `least` at least, for whom it waits, and `most` at most. `admit` lets in those
+    /// who are at the door, as many as it is told at most, and returns which ranks they are. All
+    /// members call it, with the same `most`, and no other ranks; it blocks until all have, and
+    /// there are as many. Else it does what [`Self::grow`] does.
+    ///
+    /// # Errors
+    /// See [`Team`]; [`Error::JobIsFull`] and [`Error::NoDoor`], at all members: nobody was let in.
+    pub fn admit(
+        &self,
+        (least, most): (u16, u16),
+        mut admit: impl FnMut(u16) -> Result<Vec<Rank>>,
+    ) -> Result<Self> {
+        self.enlarge(most, |come| {
+            let mut pause = PAUSES.0;
+            loop {
+                come.extend(admit(most - come.len() as u16)?);
+                if come.len() >= least.min(most).into() {
+                    return Ok(());
+                }
+                self.pause(pause)?;
+                pause = PAUSES.1.min(pause * 2);
+            }
+        })
+    }
+
+    /// Serves messages for so long.
+    ///
+    /// # Errors
+    /// The loss of a member.
+    fn pause(&self, time: Duration) -> Result<()> {
+        let engine = self.shared.operations.engine();
+        let (packets, what) = (engine.packets(), || Awaited::of_unknown("somebody at the door"));
+        let losses = packets.losses();
+        let until = Some(packets.now() + time);
+        let look = || {
+            (0..self.size()).try_for_each(|number| losses.check_lives(self.member(number)))?;
+            Ok(None::<()>)
+        };
+        Poller::new(&engine.messages).watch_until(&what, until, look).map(drop)
+    }
+
+    /// The team with at most `most` more members, which `start` has come: it adds them one after
+    /// the other. If it fails those that it has added are withdrawn.
+    fn enlarge(
+        &self,
+        most: u16,
+        start: impl FnOnce(&mut Vec<Rank>) -> Result<()>,
+    ) -> Result<Self> {
         let operations = &self.shared.operations;
         let splitting = operations.split()?;
         self.barrier()?;
         let (leader, mut growing) = (self.member(0), Growing::default());
-        let mut words = vec![0; 2 + usize::from(count)];
+        let mut words = vec![0; HEAD_WORDS + usize::from(most)];
         if self.rank() == 0 {
-            let spawned = if count == 0 { Ok(Vec::new()) } else { spawn(count) };
-            growing.started(spawned.clone().unwrap_or_default());
-            fill(&mut words, splitting.name, spawned);
+            let mut come = Vec::new();
+            let started = start(&mut come);
+            growing.started(come.clone());
+            fill(&mut words, splitting.name, started.map(|()| come));
         }
         let told = self.broadcast(0, &mut words);
-        let (come, news) = growing.ended(told.is_ok());
+        let (come, news) = growing.ended(told.is_ok() && words[0] == GROWN);
         if news == News::Withdrawn {
             // Those that this does not reach are lost themselves.
             let _ = invite(operations.engine(), &come, &[]);
         }
         told?;
-        let invitation = match (words[0], words[1]) {
-            (GROWN, name) => Invitation { name, members: with(self, &words[2..]) },
-            (FULL, left) => return Err(Error::JobIsFull { asked: count, left: left as u16 }),
+        let invitation = match (words[0], words[1], words[2]) {
+            (GROWN, name, count) => {
+                let come = words[HEAD_WORDS..].get(..count as usize);
+                let come = come.ok_or(Error::Stray { from: leader })?;
+                Invitation { name, members: with(self, come) }
+            }
+            (FULL, asked, left) => {
+                return Err(Error::JobIsFull { asked: asked as u16, left: left as u16 });
+            }
+            (NO_DOOR, ..) => return Err(Error::NoDoor),
             _ => return Err(Error::NotSpawned { by: leader }),
         };
         let team = invitation.open(operations)?;
@@ -103,14 +177,17 @@ fn invite(engine: &Arc<Engine>, ranks: &[Rank], invitation: &[u8]) -> Result<()>
 }
 
 /// Writes what the first member tells the others.
-fn fill(words: &mut [u32], name: TeamId, spawned: Result<Vec<Rank>>) {
-    match spawned {
-        Ok(ranks) if ranks.len() == words.len() - 2 => {
-            words[..2].copy_from_slice(&[GROWN, name.count]);
-            let places = words[2..].iter_mut().zip(ranks);
+fn fill(words: &mut [u32], name: TeamId, come: Result<Vec<Rank>>) {
+    match come {
+        Ok(ranks) if ranks.len() <= words.len() - HEAD_WORDS => {
+            words[..HEAD_WORDS].copy_from_slice(&[GROWN, name.count, ranks.len() as u32]);
+            let places = words[HEAD_WORDS..].iter_mut().zip(ranks);
             places.for_each(|(word, rank)| *word = rank.0.into());
         }
-        Err(Error::JobIsFull { left, .. }) => words[..2].copy_from_slice(&[FULL, left.into()]),
+        Err(Error::JobIsFull { asked, left }) => {
+            words[..HEAD_WORDS].copy_from_slice(&[FULL, asked.into(), left.into()]);
+        }
+        Err(Error::NoDoor) => words[0] = NO_DOOR,
         _ => words[0] = NOT_SPAWNED,
     }
 }

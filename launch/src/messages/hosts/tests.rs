@@ -1,4 +1,5 @@
 use super::*;
+use crate::DoorKey;
 use crate::messages::reached::tests::any_reached;
 use crate::messages::tests::{check_foreign, check_whole};
 use crate::messages::{Doing, Options, TEXT_BYTES_MAX};
@@ -59,6 +60,7 @@ fn any_begin() -> impl Strategy<Value = Begin> {
                 far: far.1,
                 copied: numbers.3,
                 bulk: numbers.4,
+                door: numbers.3.then(|| DoorKey::draw().unwrap()),
             }
         },
     )
@@ -66,7 +68,7 @@ fn any_begin() -> impl Strategy<Value = Begin> {
 
 fn any_ending() -> impl Strategy<Value = Ending> {
     let killed = (1..128i32).prop_map(Ending::Killed);
-    prop_oneof![(0..256i32).prop_map(Ending::Exited), killed, Just(Ending::OutOfMemory)]
+    prop_oneof![(0..256i32).prop_map(Ending::Exited), killed, Just(Ending::OutOfMemory), Just(Ending::Unseen)]
 }
 
 fn any_standing() -> impl Strategy<Value = Standing> {
@@ -333,6 +335,7 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
         far: FarLink::Auto,
         copied: false,
         bulk: false,
+        door: None,
     };
     let parse =
         |begin: &Begin| ToAgent::parse(&ToAgent::Begin(Box::new(begin.clone())).emit()).map(drop);
