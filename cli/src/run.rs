@@ -273,7 +273,9 @@ impl Arguments {
             );
         }
         if self.door.is_some() && self.room.is_none() {
-            return wrong("--door is for ranks that come later: say with --room how many there may be");
+            return wrong(
+                "--door is for ranks that come later: say with --room how many there may be",
+            );
         }
         if let (Some(room), Some(ranks)) = (self.room, self.ranks)
             && room < ranks

@@ -18,6 +18,9 @@
 //! ends it as it ends others, and so does a rank that dies of a signal that was passed on. Whether
 //! a job goes on the user says, or else all programs when they join: the first of them for all.
 
+mod ranks;
+
+use ranks::{RankState, Ranks, Stage};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -73,36 +76,6 @@ pub(crate) enum EndCause {
     OutputClosed,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
-    /// No rank of the job yet.
-    Vacant,
-    Started,
-    Welcomed,
-    Joined,
-    Leaving,
-}
-
-#[derive(Debug)]
-struct RankState {
-    stage: Stage,
-    /// Number of its host.
-    host: u16,
-    started_at: Duration,
-    ended: Option<Ending>,
-    is_lost: bool,
-    report: Option<String>,
-    /// True if its program asks that the job go on after a loss.
-    asks_to_go_on: bool,
-}
-
-impl RankState {
-    /// True if it ended, and had said before that it would.
-    fn has_ended_well(&self) -> bool {
-        self.stage == Stage::Leaving && self.ended == Some(Ending::Exited(0))
-    }
-}
-
 /// Loss of a rank.
 #[derive(Debug)]
 struct Loss {
@@ -121,7 +94,7 @@ enum Phase {
 /// The state of a job.
 #[derive(Debug)]
 pub(crate) struct Job {
-    ranks: Vec<RankState>,
+    ranks: Ranks,
     phase: Phase,
     join_limit: Option<Duration>,
     loss_grace: Duration,
@@ -146,17 +119,8 @@ impl Job {
         loss_grace: Duration,
         on_loss: OnLoss,
     ) -> Self {
-        let state = |rank| RankState {
-            stage: if rank < ranks { Stage::Started } else { Stage::Vacant },
-            host: 0,
-            started_at: Duration::ZERO,
-            ended: None,
-            is_lost: false,
-            report: None,
-            asks_to_go_on: false,
-        };
         Job {
-            ranks: (0..ranks + vacant).map(state).collect(),
+            ranks: Ranks::new(ranks, vacant),
             phase: Phase::Running,
             join_limit,
             loss_grace,
@@ -171,8 +135,7 @@ impl Job {
 
     /// The job, on several hosts: these are the numbers of each rank's.
     pub fn on_hosts(mut self, host_of: impl Fn(Rank) -> u16) -> Self {
-        let ranks = (0u16..).map(Rank).zip(&mut self.ranks);
-        ranks.for_each(|(rank, state)| state.host = host_of(rank));
+        self.ranks.are_on(host_of);
         self
     }
 
@@ -190,7 +153,7 @@ impl Job {
             }
             Event::Joined(rank) => self.reach(rank, Stage::Joined),
             Event::Leaving(rank) => self.reach(rank, Stage::Leaving),
-            Event::Report(rank, words) => self.ranks[rank.index()].report = Some(words),
+            Event::Report(rank, words) => self.ranks[rank].report = Some(words),
             Event::BadMessage(rank, what) => self.fail(now, rank, Fault::BadMessage(what)),
             Event::CannotStart(rank, errno) => self.fail(now, rank, Fault::CannotStart { errno }),
             Event::Ended(endings) => self.ended(now, endings),
@@ -213,7 +176,7 @@ impl Job {
         match self.phase {
             Phase::Running => {
                 let limit = self.join_limit.unwrap_or_default();
-                if let Some((late, _)) = self.first_not_joined() {
+                if let Some((late, _)) = self.ranks.first_not_joined() {
                     self.fail(now, late, Fault::LateJoin { limit });
                 }
             }
@@ -227,7 +190,7 @@ impl Job {
     pub fn next_deadline(&self) -> Option<Duration> {
         match self.phase {
             Phase::Running => {
-                let (_, since) = self.first_not_joined()?;
+                let (_, since) = self.ranks.first_not_joined()?;
                 Some(since + self.join_limit?)
             }
             Phase::Ending { kill_at, .. } => Some(kill_at),
@@ -248,10 +211,10 @@ impl Job {
     /// Outcome of the job, once it is over.
     pub fn end_cause(&self) -> EndCause {
         match (&self.phase, self.borne.last()) {
-            (Phase::Running, Some((last, fault))) if !self.has_one_ended_well() => {
+            (Phase::Running, Some((last, fault))) if !self.ranks.has_one_ended_well() => {
                 EndCause::Failed(*last, fault.clone())
             }
-            (Phase::Running, None) if self.have_none_asked() => EndCause::NotWeft,
+            (Phase::Running, None) if self.ranks.have_none_asked() => EndCause::NotWeft,
             (Phase::Running, _) => EndCause::Completed,
             (Phase::Ending { end_cause, .. } | Phase::Killed { end_cause, .. }, _) => {
                 end_cause.clone()
@@ -261,7 +224,7 @@ impl Job {
 
     /// Report of a rank.
     pub fn report(&self, rank: Rank) -> Option<&str> {
-        self.ranks[rank.index()].report.as_deref()
+        self.ranks[rank].report.as_deref()
     }
 
     /// Number of those who wait at the door of a host.
@@ -272,25 +235,22 @@ impl Job {
     /// Number of ranks of the job that have been started. Those in between that never will be,
     /// because their host is lost, count too.
     pub fn ranks(&self) -> u16 {
-        let last = self.ranks.iter().rposition(|state| state.stage > Stage::Vacant);
-        last.map_or(0, |last| last as u16 + 1)
+        self.ranks.started()
     }
 
     /// True if the job is ending, and all of these ranks have ended that have been started.
     pub fn is_done_with(&self, mut ranks: impl Iterator<Item = Rank>) -> bool {
         let has_ended = |state: &RankState| state.stage == Stage::Vacant || state.ended.is_some();
-        !matches!(self.phase, Phase::Running) && ranks.all(|it| has_ended(&self.ranks[it.index()]))
+        !matches!(self.phase, Phase::Running) && ranks.all(|it| has_ended(&self.ranks[it]))
     }
 
     /// The ranks whose processes have not ended.
     pub fn running(&self) -> Vec<Rank> {
-        let ranks = (0u16..).map(Rank).zip(&self.ranks);
-        let is_running = |state: &RankState| state.stage > Stage::Vacant && state.ended.is_none();
-        ranks.filter(|(_, state)| is_running(state)).map(|(rank, _)| rank).collect()
+        self.ranks.running().map(|(rank, _)| rank).collect()
     }
 
     fn welcome(&mut self, now: Duration, rank: Rank) {
-        if self.ranks[rank.index()].stage != Stage::Started {
+        if self.ranks[rank].stage != Stage::Started {
             let again = "a second process of this rank asked to join";
             return self.fail(now, rank, Fault::BadMessage(again.into()));
         }
@@ -300,7 +260,7 @@ impl Job {
         self.reach(rank, Stage::Welcomed);
         self.actions.push_back(Action::Welcome(rank));
         // A rank that ended well before it joined could still have been no Weft program at all.
-        let deserters = (0u16..).map(Rank).zip(&self.ranks).filter(|(_, state)| {
+        let deserters = self.ranks.numbered().filter(|(_, state)| {
             state.stage == Stage::Started && state.ended == Some(Ending::Exited(0))
         });
         let cause = Ending::Exited(0);
@@ -311,27 +271,28 @@ impl Job {
     /// A rank asks for so many more. Who asks while the job ends needs no answer.
     fn spawn(&mut self, now: Duration, by: Rank, count: u16) {
         let Phase::Running = self.phase else { return };
-        let vacant = self.vacant();
+        let vacant = self.ranks.vacant();
         let Some(ranks) = vacant.get(..usize::from(count)) else {
             let left = vacant.len() as u16;
             return self.actions.push_back(Action::RefuseSpawn { by, left });
         };
-        ranks.iter().for_each(|rank| self.start(now, *rank));
+        ranks.iter().for_each(|rank| self.ranks.start(now, *rank));
         self.actions.push_back(Action::Spawn { by, ranks: ranks.to_vec() });
     }
 
     /// A rank lets in so many visitors: those for whom there is a place on their host.
     fn admit(&mut self, now: Duration, by: Rank, most: u16) {
         let Phase::Running = self.phase else { return };
-        if most > 0 && self.vacant().is_empty() {
+        if most > 0 && self.ranks.vacant().is_empty() {
             return self.actions.push_back(Action::RefuseSpawn { by, left: 0 });
         }
         let mut admitted = Vec::new();
         for visitor in std::mem::take(&mut self.visitors) {
-            let place = self.vacant().into_iter().find(|it| self.host_of(*it) == visitor.host);
+            let vacant = self.ranks.vacant().into_iter();
+            let place = { vacant }.find(|it| self.ranks[*it].host == visitor.host);
             match place.filter(|_| admitted.len() < usize::from(most)) {
                 Some(rank) => {
-                    self.start(now, rank);
+                    self.ranks.start(now, rank);
                     admitted.push((rank, visitor));
                 }
                 None => self.visitors.push(visitor),
@@ -340,24 +301,8 @@ impl Job {
         self.actions.push_back(Action::Admit { by, admitted });
     }
 
-    /// Places that nobody has had.
-    fn vacant(&self) -> Vec<Rank> {
-        let ranks = (0u16..).map(Rank).zip(&self.ranks);
-        let is_vacant = |state: &RankState| state.stage == Stage::Vacant && state.ended.is_none();
-        ranks.filter(|(_, state)| is_vacant(state)).map(|(rank, _)| rank).collect()
-    }
-
-    fn host_of(&self, rank: Rank) -> u16 {
-        self.ranks[rank.index()].host
-    }
-
-    fn start(&mut self, now: Duration, rank: Rank) {
-        let state = &mut self.ranks[rank.index()];
-        (state.stage, state.started_at) = (Stage::Started, now);
-    }
-
     fn ask_to_go_on(&mut self, now: Duration, rank: Rank) {
-        let state = &mut self.ranks[rank.index()];
+        let state = &mut self.ranks[rank];
         match state.stage {
             Stage::Started => state.asks_to_go_on = true,
             _ => {
@@ -370,37 +315,25 @@ impl Job {
     /// False if this rank and one that was welcomed want different reactions to losses, and the
     /// user has not said what holds.
     fn agrees(&self, rank: Rank) -> bool {
-        let asks = self.ranks[rank.index()].asks_to_go_on;
-        self.on_loss == OnLoss::Continue || self.welcomed().all(|it| it.asks_to_go_on == asks)
+        let asks = self.ranks[rank].asks_to_go_on;
+        self.on_loss == OnLoss::Continue || self.ranks.welcomed().all(|it| it.asks_to_go_on == asks)
     }
 
     /// True if the job goes on after a loss: all that were welcomed have asked alike, or the user
     /// has said it.
     fn goes_on(&self) -> bool {
-        self.on_loss == OnLoss::Continue || self.welcomed().any(|it| it.asks_to_go_on)
-    }
-
-    fn welcomed(&self) -> impl Iterator<Item = &RankState> {
-        self.ranks.iter().filter(|state| state.stage > Stage::Started)
+        self.on_loss == OnLoss::Continue || self.ranks.welcomed().any(|it| it.asks_to_go_on)
     }
 
     fn reach(&mut self, rank: Rank, stage: Stage) {
-        let state = &mut self.ranks[rank.index()];
+        let state = &mut self.ranks[rank];
         state.stage = state.stage.max(stage);
-    }
-
-    /// The rank that has been started first of those that have not joined, and when.
-    fn first_not_joined(&self) -> Option<(Rank, Duration)> {
-        let running = self.running().into_iter().map(|rank| (rank, &self.ranks[rank.index()]));
-        let late = running.filter(|(_, state)| state.stage < Stage::Joined);
-        let since = late.map(|(rank, state)| (rank, state.started_at));
-        since.min_by_key(|(_, since)| *since)
     }
 
     /// Of ends seen together the gravest is judged first: a crash before a status before silence.
     fn ended(&mut self, now: Duration, mut endings: Vec<(Rank, Ending)>) {
         for (rank, ending) in &mut endings {
-            *ending = self.as_said(*rank, *ending);
+            *ending = self.ranks[*rank].as_said(*ending);
         }
         endings.sort_by_key(|(rank, ending)| match ending {
             Ending::Killed(_) | Ending::OutOfMemory | Ending::Unseen => (0, *rank),
@@ -408,28 +341,18 @@ impl Job {
             Ending::Exited(_) => (2, *rank),
         });
         for &(rank, ending) in &endings {
-            self.ranks[rank.index()].ended = Some(ending);
+            self.ranks[rank].ended = Some(ending);
         }
         self.tell_of_well_ended(&endings);
         let loss = |(lost, cause)| Some(Loss { lost, cause, fault: self.fault_of(lost, cause)? });
         self.lose(now, endings.into_iter().filter_map(loss).collect());
     }
 
-    /// Ending of a rank that nobody has seen end, as its own last words have it.
-    fn as_said(&self, rank: Rank, ending: Ending) -> Ending {
-        let state = &self.ranks[rank.index()];
-        match ending {
-            Ending::Unseen if state.stage == Stage::Leaving => Ending::Exited(0),
-            Ending::Unseen if state.report.is_some() => Ending::Exited(PEER_LOST.into()),
-            seen => seen,
-        }
-    }
-
     /// In a job that goes on, those who have ended well are announced too, and are no losses: all
     /// have come to the end of the program then, but one that is lost at its end may have told some
     /// of the last agreement, and those who have ended tell nobody.
     fn tell_of_well_ended(&mut self, endings: &[(Rank, Ending)]) {
-        if !self.goes_on() || self.have_none_asked() {
+        if !self.goes_on() || self.ranks.have_none_asked() {
             return;
         }
         for &(lost, cause) in endings {
@@ -444,8 +367,9 @@ impl Job {
         let mut running = self.running();
         running.retain(|rank| ranks.contains(rank));
         for rank in ranks {
-            self.ranks[rank.index()].ended.get_or_insert(LOST_WITH_HOST);
-            let host = self.host_of(*rank);
+            let state = &mut self.ranks[*rank];
+            state.ended.get_or_insert(LOST_WITH_HOST);
+            let host = state.host;
             self.visitors.retain(|visitor| visitor.host != host);
         }
         let fault = || Fault::HostLost { why: why.clone() };
@@ -454,39 +378,30 @@ impl Job {
     }
 
     fn fault_of(&self, rank: Rank, ending: Ending) -> Option<Fault> {
-        match (ending, self.ranks[rank.index()].stage) {
+        match (ending, self.ranks[rank].stage) {
             (Ending::Killed(signal), _) => Some(Fault::Killed { signal }),
             (Ending::OutOfMemory, _) => Some(Fault::OutOfMemory),
             (Ending::Unseen, _) => Some(Fault::Ended),
             (Ending::Exited(0), Stage::Leaving) => None,
             (Ending::Exited(0), Stage::Started) => {
-                (!self.have_none_asked()).then_some(Fault::NeverJoined)
+                (!self.ranks.have_none_asked()).then_some(Fault::NeverJoined)
             }
             (Ending::Exited(0), _) => Some(Fault::LeftEarly),
             (Ending::Exited(status), _) => Some(Fault::Exited { status }),
         }
     }
 
-    /// True if no rank has asked for its place.
-    fn have_none_asked(&self) -> bool {
-        self.ranks.iter().all(|state| state.stage <= Stage::Started)
-    }
-
-    fn has_one_ended_well(&self) -> bool {
-        self.ranks.iter().any(RankState::has_ended_well)
-    }
-
     /// Ranks are lost, seen together. A job that ends at a loss announces the first one only: the
     /// survivors have all that they need to know.
     fn lose(&mut self, now: Duration, mut losses: Vec<Loss>) {
-        losses.retain(|loss| !self.ranks[loss.lost.index()].is_lost);
+        losses.retain(|loss| !self.ranks[loss.lost].is_lost);
         let mut borne = Vec::new();
         for Loss { lost, cause, fault } in losses {
             let goes_on = self.goes_on();
-            if goes_on || !self.ranks.iter().any(|state| state.is_lost) {
+            if goes_on || !self.ranks.have_lost_one() {
                 self.actions.push_back(Action::AnnounceLoss { lost, cause });
             }
-            self.ranks[lost.index()].is_lost = true;
+            self.ranks[lost].is_lost = true;
             let told_to = |signal: &&Signal| cause == Ending::Killed(signal.as_raw());
             match self.passed_on.iter().find(told_to) {
                 Some(signal) => self.end_at(now, lost, EndCause::Interrupted(*signal)),
@@ -504,7 +419,7 @@ impl Job {
     fn bear(&mut self, losses: Vec<(Rank, Fault)>) {
         let left = self.running().len() as u16;
         let is_running = matches!(self.phase, Phase::Running);
-        let is_end = is_running && left == 0 && !self.has_one_ended_well();
+        let is_end = is_running && left == 0 && !self.ranks.has_one_ended_well();
         let told = losses.len().saturating_sub(usize::from(is_end));
         for (lost, fault) in losses.iter().take(told).cloned() {
             self.actions.push_back(Action::ReportLoss { lost, fault, left });
@@ -529,7 +444,7 @@ impl Job {
     }
 
     fn is_victim(&self, rank: Rank) -> bool {
-        let state = &self.ranks[rank.index()];
+        let state = &self.ranks[rank];
         state.ended == Some(Ending::Exited(i32::from(PEER_LOST))) && state.report.is_some()
     }
 

@@ -38,8 +38,8 @@ pub(crate) use bounds::{
     STACKS_MAX, TEXT_BYTES_MAX,
 };
 pub(crate) use checks::{at_most, check_protection, ensure};
-pub use door::{DoorKey, NoDoor};
 pub(crate) use door::DoorSecret;
+pub use door::{DoorKey, NoDoor};
 pub use ending::Ending;
 pub(crate) use event::{Event, Visitor};
 pub use format::BadMessage;

@@ -18,7 +18,9 @@ use crate::job::{Action, EndCause, Job};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::StandardStream;
-use crate::messages::{Event, JobNetwork, Message as _, Snapshot, Standing, ToRank, Visitor, draw_job};
+use crate::messages::{
+    Event, JobNetwork, Message as _, Snapshot, Standing, ToRank, Visitor, draw_job,
+};
 use crate::mtu::Mtu;
 use crate::outcome::{Failure, Fault, JobOutcome, Verdict};
 use crate::output::Output;

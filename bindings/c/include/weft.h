@@ -384,6 +384,13 @@ weft_status weft_join(weft_job **job);
 // a process manager it ends at a loss, which weft_goes_on() says.
 weft_status weft_join_to_go_on(weft_job **job);
 
+// Joins a job that has not started this process by its door, for messages: door is
+// weft-door-ADDRESS:SECRET, or the file that weft run --door writes, on a host of that job. If
+// goes_on is true it asks that the job go on after a loss, as weft_join_to_go_on() does. Blocks
+// until the job's program lets this process in, by weft_team_admit(); WEFT_CANNOT_JOIN if the job
+// ends first. What weft_join() does where the environment says WEFT_DOOR.
+weft_status weft_join_at(const char *door, bool goes_on, weft_job **job);
+
 // Does what weft_join() does, but for packets: there are no ports, no messages and no barrier. Set
 // a callback with weft_packet_receive() before anything arrives.
 weft_status weft_join_packets(weft_job **job);
@@ -1031,6 +1038,18 @@ weft_status weft_team_grow(const weft_job *job,
                            uint32_t count,
                            weft_team **grown,
                            uint32_t *left);
+
+// Gives the team of the members of this one, in their order, and behind them of ranks that have
+// come by the job's door (weft run --door): as many of most as wait there, and at least so many of
+// them as least says, for which it waits. So 0 and 4 ask who is there, and 1 and 1 wait for one.
+// All members call it, with the same numbers; else it does what weft_team_grow() does.
+// WEFT_INVALID, at all members, if the job has no door, or least is more than most.
+weft_status weft_team_admit(const weft_job *job,
+                            const weft_team *team,
+                            uint32_t least,
+                            uint32_t most,
+                            weft_team **grown,
+                            uint32_t *left);
 
 // Gives the team of the members that live, in their order in this one, which is to be freed as any
 // other. All that live call it, once they hear of a loss by an operation that has failed or by

@@ -58,7 +58,7 @@ impl House {
         }
     }
 
-    /// Waits until the job's ranks, as far as they have joined, are so many.
+    /// Waits until this number of ranks have joined.
     fn await_ranks(&self, ranks: usize) {
         self.await_that("its ranks have joined", || {
             let ps = Command::new(WEFT).args(["why", &self.launcher.id().to_string()]).output();
@@ -71,7 +71,7 @@ impl House {
         kill_process(pid(&self.launcher), signal).unwrap();
     }
 
-    /// What the job and its visitors have written in the end; the door is gone.
+    /// Output of the job and of its visitors in the end; the door is gone.
     pub fn end(self, visitors: Vec<Child>) -> (Output, Vec<Output>) {
         let visitors = visitors.into_iter().map(|it| it.wait_with_output().unwrap()).collect();
         let output = self.launcher.wait_with_output().unwrap();
@@ -113,7 +113,8 @@ fn visitors_become_ranks_by_the_file_and_by_the_text() {
 fn ranks_without_shared_memory_have_a_door_too() {
     let house = House::of_example(&["--link", "udp", "--silence", "10"]);
     let door = house.door();
-    let visitors = vec![house.visitor(door.to_str().unwrap()), house.visitor(door.to_str().unwrap())];
+    let visitors =
+        vec![house.visitor(door.to_str().unwrap()), house.visitor(door.to_str().unwrap())];
     let (output, visitors) = house.end(visitors);
     assert_met(&[&output, &visitors[0], &visitors[1]], 4);
 }
@@ -178,10 +179,7 @@ fn who_waits_when_the_job_ends_is_told() {
     let mut said = std::io::BufReader::new(visitor.stderr.unwrap());
     let mut line = String::new();
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
-    assert_eq!(
-        line,
-        "weft: waits at the door of the job until its program lets this process in\n"
-    );
+    assert_eq!(line, "weft: waits at the door of the job until its program lets this process in\n");
     house.signal(Signal::TERM);
     line.clear();
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
@@ -190,7 +188,7 @@ fn who_waits_when_the_job_ends_is_told() {
     house.end(Vec::new());
 }
 
-/// What a process says that knocks there.
+/// Words of a process that knocks there in vain.
 fn refused(door: &str) -> String {
     let mut command = Command::new(built("weft-example"));
     let output = piped(command.arg("hello").env("WEFT_DOOR", door)).output().unwrap();
@@ -206,8 +204,14 @@ fn doors_that_are_none_are_refused_in_one_line() {
     let wrong = format!("{address}:{:032x}", 1);
     let shut = format!("weft-door-{:016x}:{:032x}", 1, 1);
     for (door, said) in [
-        ("nothing", "there is no door \"nothing\", which `weft run --door` writes while its job runs: "),
-        ("/proc/version", "\"/proc/version\" is no door: it is weft-door-ADDRESS:SECRET, or the file that `weft run --door` writes"),
+        (
+            "nothing",
+            "there is no door \"nothing\", which `weft run --door` writes while its job runs: ",
+        ),
+        (
+            "/proc/version",
+            "\"/proc/version\" is no door: it is weft-door-ADDRESS:SECRET, or the file that `weft run --door` writes",
+        ),
         (&wrong, "it does not let this process in: that is not this door's secret"),
         (&shut, "nobody is at this door: the job has ended, or runs on other hosts than this one"),
     ] {
@@ -227,6 +231,9 @@ fn a_door_is_not_written_over_another_file() {
     let output = piped(command.arg("--").arg(built("weft-example")).arg("door")).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert_one_line(&errors, &["cannot write where the door is to ", "there is such a file, which is no door"]);
+    assert_one_line(
+        &errors,
+        &["cannot write where the door is to ", "there is such a file, which is no door"],
+    );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "data");
 }

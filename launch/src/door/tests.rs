@@ -1,7 +1,7 @@
 use super::*;
 use crate::wait::{Waited, wait_for};
 
-/// What a door has to tell next.
+/// The next news of a door.
 fn next_news(door: &mut Door) -> DoorNews {
     loop {
         let sources: Vec<Waited<'_, AtDoor>> = door.waits_for().collect();
@@ -75,7 +75,8 @@ fn a_key_is_text_and_a_file() {
     assert_eq!(DoorKey::find(&key.to_string()).unwrap(), key);
     let text = "weft-door-0123456789abcdef:000102030405060708090a0b0c0d0e0f";
     assert_eq!(text.parse::<DoorKey>().unwrap().to_string(), text);
-    for wrong in ["", "weft-door-12:34", &text[..57], &format!("{text}0"), &text.replace('f', "+")] {
+    for wrong in ["", "weft-door-12:34", &text[..57], &format!("{text}0"), &text.replace('f', "+")]
+    {
         assert!(wrong.parse::<DoorKey>().is_err(), "{wrong}");
     }
     let folder = tempfile::tempdir().unwrap();

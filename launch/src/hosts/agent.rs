@@ -192,17 +192,17 @@ fn serve(
         (true, None) => return Err(AgentError::out_of_order()),
     };
     let recording = record(&begin, (&prepared.spec, &prepared.programs), &network)?;
-    let door = begin.door.as_ref().and_then(open_door).transpose()?;
-    let network = Some((network, access));
+    let (door, network) = (open_door(begin.door.as_ref())?, Some((network, access)));
     let part = Part { here: begin.here, founders: begin.founders, network, door };
     Supervision::start(uplink, signals, &prepared.spec, &prepared.programs, part, recording)?.run()
 }
 
-/// Opens the door to this host; `None` if another agent of the job has, on the same machine.
-fn open_door(key: &DoorKey) -> Option<io::Result<Door>> {
-    match Door::open(key) {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => None,
-        opened => Some(opened),
+/// Opens the door to this host; `None` if the job has none, or if another agent of the job has
+/// opened it, on the same machine.
+fn open_door(key: Option<&DoorKey>) -> io::Result<Option<Door>> {
+    match key.map(Door::open).transpose() {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
+        opened => opened,
     }
 }
 

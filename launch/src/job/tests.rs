@@ -533,7 +533,7 @@ mod any_order {
             let on_loss = if goes_on { OnLoss::Continue } else { OnLoss::End };
             let mut job = Job::new((3, 2), Some(Duration::from_secs(30)), LOSS_GRACE, on_loss);
             for event in events {
-                let ended = matches!(&event, Event::Ended(list) if job.ranks[list[0].0.index()].ended.is_some());
+                let ended = matches!(&event, Event::Ended(list) if job.ranks[list[0].0].ended.is_some());
                 if !ended {
                     job.handle(NOW, event);
                 }
@@ -554,7 +554,7 @@ mod any_order {
                 deadlines += 1;
                 prop_assert!(deadlines <= 3);
             }
-            let all_joined = job.running().iter().all(|rank| job.ranks[rank.index()].stage >= Stage::Joined);
+            let all_joined = job.running().iter().all(|rank| job.ranks[*rank].stage >= Stage::Joined);
             prop_assert!(job.is_over() || all_joined);
         }
     }
@@ -748,7 +748,7 @@ mod door {
         assert_eq!(actions(job), []);
     }
 
-    /// Who is let in when rank 1 lets in so many.
+    /// Ranks and visitors when rank 1 lets in `most`.
     fn admitted(job: &mut Job, most: u16) -> Vec<(u16, Visitor)> {
         job.handle(NOW, Event::Admit(Rank(1), most));
         let Some(Action::Admit { by: Rank(1), admitted }) = job.next_action() else {

@@ -38,10 +38,14 @@ pub struct DoorKey {
 #[derive(Debug, thiserror::Error)]
 pub enum NoDoor {
     /// The text is no key.
-    #[error("{0:?} is no door: it is weft-door-ADDRESS:SECRET, or the file that `weft run --door` writes")]
+    #[error(
+        "{0:?} is no door: it is weft-door-ADDRESS:SECRET, or the file that `weft run --door` writes"
+    )]
     Text(String),
     /// The file cannot be read.
-    #[error("there is no door {path:?}, which `weft run --door` writes while its job runs: {error}")]
+    #[error(
+        "there is no door {path:?}, which `weft run --door` writes while its job runs: {error}"
+    )]
     File {
         /// The file.
         path: PathBuf,
@@ -106,7 +110,8 @@ impl FromStr for DoorKey {
         let parsed = || {
             let (number, secret) = text.strip_prefix(MARK)?.split_once(':')?;
             let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
-            let is_sound = (number.len(), secret.len()) == (16, 32) && digits(number) && digits(secret);
+            let is_sound =
+                (number.len(), secret.len()) == (16, 32) && digits(number) && digits(secret);
             let secret = u128::from_str_radix(secret, 16).ok()?.to_be_bytes();
             let number = u64::from_str_radix(number, 16).ok()?;
             is_sound.then_some(DoorKey { number, secret: DoorSecret(secret) })

@@ -56,72 +56,22 @@ struct Invitation {
 }
 
 impl Team {
-    /// The team of the members of this one, in their order, and of `count` ranks that come later,
-    /// behind them. The first member has them started by `spawn`, which returns which they are. All
-    /// members call it, and no other ranks; it blocks until all have, and until the ranks are being
-    /// started. They may join later: operations of the new team wait for them.
+    /// The team of the members of this one, in their order, and of ranks that come later, behind
+    /// them: at least as many as `least` says, and at most as many as `most`. The first member has
+    /// them come by `recruit`, which is told how many there may be and returns which they are; it
+    /// is asked again as long as they are too few. All members call it, with the same `most`, and
+    /// no other ranks; it blocks until all have, and until the ranks are being started. They may
+    /// join later: operations of the new team wait for them.
     ///
     /// Like a [part](Self::split) the team has no multicast group and no shared memory of its own.
     ///
     /// # Errors
-    /// See [`Team`]; [`Error::JobIsFull`] and [`Error::NotSpawned`], at all members.
-    pub fn grow(&self, count: u16, spawn: impl FnOnce(u16) -> Result<Vec<Rank>>) -> Result<Self> {
-        self.enlarge(count, |come| {
-            if count > 0 {
-                come.extend(spawn(count)?);
-            }
-            if come.len() < count.into() { Err(Error::Abandoned) } else { Ok(()) }
-        })
-    }
-
-    /// The team of the members of this one, in their order, and of ranks behind them that the first
-    /// member lets in: `least` at least, for whom it waits, and `most` at most. `admit` lets in those
-    /// who are at the door, as many as it is told at most, and returns which ranks they are. All
-    /// members call it, with the same `most`, and no other ranks; it blocks until all have, and
-    /// there are as many. Else it does what [`Self::grow`] does.
-    ///
-    /// # Errors
-    /// See [`Team`]; [`Error::JobIsFull`] and [`Error::NoDoor`], at all members: nobody was let in.
-    pub fn admit(
+    /// See [`Team`]; [`Error::JobIsFull`], [`Error::NoDoor`] and [`Error::NotSpawned`], at all
+    /// members.
+    pub fn grow(
         &self,
         (least, most): (u16, u16),
-        mut admit: impl FnMut(u16) -> Result<Vec<Rank>>,
-    ) -> Result<Self> {
-        self.enlarge(most, |come| {
-            let mut pause = PAUSES.0;
-            loop {
-                come.extend(admit(most - come.len() as u16)?);
-                if come.len() >= least.min(most).into() {
-                    return Ok(());
-                }
-                self.pause(pause)?;
-                pause = PAUSES.1.min(pause * 2);
-            }
-        })
-    }
-
-    /// Serves messages for so long.
-    ///
-    /// # Errors
-    /// The loss of a member.
-    fn pause(&self, time: Duration) -> Result<()> {
-        let engine = self.shared.operations.engine();
-        let (packets, what) = (engine.packets(), || Awaited::of_unknown("somebody at the door"));
-        let losses = packets.losses();
-        let until = Some(packets.now() + time);
-        let look = || {
-            (0..self.size()).try_for_each(|number| losses.check_lives(self.member(number)))?;
-            Ok(None::<()>)
-        };
-        Poller::new(&engine.messages).watch_until(&what, until, look).map(drop)
-    }
-
-    /// The team with at most `most` more members, which `start` has come: it adds them one after
-    /// the other. If it fails those that it has added are withdrawn.
-    fn enlarge(
-        &self,
-        most: u16,
-        start: impl FnOnce(&mut Vec<Rank>) -> Result<()>,
+        recruit: impl FnMut(u16) -> Result<Vec<Rank>>,
     ) -> Result<Self> {
         let operations = &self.shared.operations;
         let splitting = operations.split()?;
@@ -130,9 +80,9 @@ impl Team {
         let mut words = vec![0; HEAD_WORDS + usize::from(most)];
         if self.rank() == 0 {
             let mut come = Vec::new();
-            let started = start(&mut come);
+            let recruited = recruit_all(self, (least.min(most), most), recruit, &mut come);
             growing.started(come.clone());
-            fill(&mut words, splitting.name, started.map(|()| come));
+            fill(&mut words, splitting.name, recruited.map(|()| come));
         }
         let told = self.broadcast(0, &mut words);
         let (come, news) = growing.ended(told.is_ok() && words[0] == GROWN);
@@ -158,6 +108,44 @@ impl Team {
         invite(operations.engine(), &come, &invitation.emit())?;
         Ok(team)
     }
+}
+
+/// Has ranks come until there are at least `least` of them; serves messages while there are too
+/// few. Those that have come before it fails are in `come`.
+///
+/// # Errors
+/// Those of `recruit`; the loss of a member.
+fn recruit_all(
+    team: &Team,
+    (least, most): (u16, u16),
+    mut recruit: impl FnMut(u16) -> Result<Vec<Rank>>,
+    come: &mut Vec<Rank>,
+) -> Result<()> {
+    let mut pause = PAUSES.0;
+    loop {
+        come.extend(recruit(most - come.len() as u16)?);
+        if come.len() >= least.into() {
+            return Ok(());
+        }
+        serve_for(team, pause)?;
+        pause = PAUSES.1.min(pause * 2);
+    }
+}
+
+/// Serves messages for this time.
+///
+/// # Errors
+/// The loss of a member.
+fn serve_for(team: &Team, time: Duration) -> Result<()> {
+    let engine = team.shared.operations.engine();
+    let (packets, what) = (engine.packets(), || Awaited::of_unknown("somebody at the door"));
+    let losses = packets.losses();
+    let look = || {
+        (0..team.size()).try_for_each(|number| losses.check_lives(team.member(number)))?;
+        Ok(None::<()>)
+    };
+    let until = Some(packets.now() + time);
+    Poller::new(&engine.messages).watch_until(&what, until, look).map(drop)
 }
 
 /// The members of `team`, and the ranks that come behind them.

@@ -31,7 +31,8 @@ fn visitors_come_to_the_door_of_their_host() {
     let Some(two) = cluster(2) else { return };
     for link in ["udp", "xdp"] {
         let house = House::start(|door| {
-            let words = format!("-q --link {link} --hosts a:1,b:1 --room 4 --door {}", door.display());
+            let words =
+                format!("-q --link {link} --hosts a:1,b:1 --room 4 --door {}", door.display());
             common::command(&two, &words, "weft-example door")
         });
         let visitor = |host| {

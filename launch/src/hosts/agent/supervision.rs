@@ -328,7 +328,8 @@ impl<'a> Supervision<'a> {
         self.name_processes(before);
     }
 
-    /// Says which processes the ranks here are, but for so many, of which that was said before.
+    /// Says which processes the ranks here are, but for the first `before`, which were named
+    /// before.
     fn name_processes(&mut self, before: usize) {
         let started = self.crew.process_ids().skip(before).collect();
         self.uplink.send(&FromAgent::Started(started));
