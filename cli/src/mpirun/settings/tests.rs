@@ -38,6 +38,12 @@ fn mpich_is_told_in_the_environment() {
 }
 
 #[test]
+fn intel_mpi_is_told_in_the_environment() {
+    let told = settings(Stack::IntelMpi, "-n 64 true", &[]).unwrap();
+    assert_eq!(told, "FI_PROVIDER_PATH=/p FI_PROVIDER=weft I_MPI_FABRICS=ofi");
+}
+
+#[test]
 fn ranks_are_told_to_encrypt_and_to_check() {
     let told = |stack| {
         let mut settings = Settings::default();
