@@ -26,6 +26,11 @@ pub const VARIABLES: [(&str, &str); 2] =
 /// Intel MPI's: the same.
 pub const INTEL_VARIABLES: [(&str, &str); 1] = [("I_MPI_FABRICS", "ofi")];
 
+/// Choice of an algorithm for `MPI_Allgather` that gathers the right bytes where what is sent and
+/// what is received are counted differently. By itself Intel MPI 2021.18 takes one that does not,
+/// over any provider.
+const RIGHT_ALLGATHER: (&str, &str) = ("I_MPI_ADJUST_ALLGATHER", "1");
+
 /// Variable that names the libraries that the loader loads before everything else.
 pub const PRELOAD: &str = "LD_PRELOAD";
 
@@ -123,7 +128,12 @@ impl Settings {
                 settings.make_room(given, cores());
             }
             Stack::Mpich => settings.set(&VARIABLES),
-            Stack::IntelMpi => settings.set(&INTEL_VARIABLES),
+            Stack::IntelMpi => {
+                settings.set(&INTEL_VARIABLES);
+                if !is_set(RIGHT_ALLGATHER.0) {
+                    settings.variables.push((RIGHT_ALLGATHER.0, RIGHT_ALLGATHER.1.into()));
+                }
+            }
         }
         Ok(settings)
     }
