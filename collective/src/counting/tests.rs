@@ -24,57 +24,58 @@ fn explored(options: &Options) -> Explored {
 #[test]
 fn additions_never_overlap_whoever_is_lost_between_hosts() {
     let two = Options { members: 2, losses: 1, ..THREE };
-    for options in [Options { losses: 0, ..two }, two, Options { amounts: &[1], ..THREE }] {
-        println!("{options:?}: {} states", explored(&options).states);
-    }
+    assert_eq!(explored(&Options { losses: 0, ..two }).states, 178);
+    assert_eq!(explored(&two).states, 2_063);
+    assert_eq!(explored(&Options { amounts: &[1], ..THREE }).states, 50_249);
 }
 
 #[test]
 fn additions_never_overlap_whoever_is_lost_where_ranks_share_memory() {
     let two = Options { members: 2, losses: 1, are_shared: true, ..THREE };
-    for options in [two, Options { amounts: &[1], are_shared: true, ..THREE }] {
-        println!("{options:?}: {} states", explored(&options).states);
-    }
+    assert_eq!(explored(&two).states, 1_426);
+    assert_eq!(explored(&Options { amounts: &[1], are_shared: true, ..THREE }).states, 30_335);
 }
 
 #[test]
 #[cfg_attr(not(feature = "soak"), ignore = "minutes")]
 fn additions_of_several_never_overlap_whoever_is_lost() {
-    let four = Options { members: 4, amounts: &[1], losses: 2, ..THREE };
-    for options in [THREE, Options { are_shared: true, ..THREE }, four] {
-        let explored = explore(&options, 200_000_000).unwrap_or_else(|found| panic!("{found}"));
-        println!("{options:?}: {} states", explored.states);
-    }
+    assert_eq!(explored(&THREE).states, 1_498_873);
+    assert_eq!(explored(&Options { are_shared: true, ..THREE }).states, 742_481);
+    assert_eq!(explored(&Options { members: 4, amounts: &[1], ..THREE }).states, 1_223_213);
 }
 
-fn is_found(options: &Options, invariant: &str) {
+fn is_found(options: &Options, invariants: &[&str]) {
     let found = explore(options, 5_000_000).unwrap_err();
     let Wrong::Broken(what) = found.wrong else { panic!("{options:?}: {found}") };
-    assert!(what.starts_with(invariant), "{options:?}: {what}");
+    let is_one = invariants.iter().any(|invariant| what.starts_with(invariant));
+    assert!(is_one, "{options:?}: {what}");
 }
+
+/// Invariants of additions, of which either may be the first to be broken.
+const OF_ADDITIONS: &[&str] = &["C1", "C2"];
 
 #[test]
 fn every_mistake_is_found() {
     let two = Options { members: 2, losses: 1, ..THREE };
-    for (planted, options, invariant) in [
-        (Planted::ForgetAmount, Options { amounts: &[2], ..THREE }, "C2"),
-        (Planted::LeaveOld, two, "C4"),
+    for (planted, options, invariants) in [
+        (Planted::ForgetAmount, Options { amounts: &[2], ..THREE }, OF_ADDITIONS),
+        (Planted::LeaveOld, two, &["C4"]),
     ] {
-        is_found(&Options { planted: Some(planted), ..options }, invariant);
+        is_found(&Options { planted: Some(planted), ..options }, invariants);
     }
 }
 
 #[test]
 fn every_carelessness_of_those_who_drive_it_is_found() {
     let one_each = Options { amounts: &[1], ..THREE };
-    for (careless, invariant) in [
-        (Careless::MovesWhileItAdds, "C1"),
-        (Careless::TrustsItsOwnMark, "C1"),
-        (Careless::SetsItLate, "C1"),
-        (Careless::MovesAlone, "C3"),
-        (Careless::StaysWhenAllMoved, "C3"),
+    for (careless, invariants) in [
+        (Careless::MovesWhileItAdds, OF_ADDITIONS),
+        (Careless::TrustsItsOwnMark, OF_ADDITIONS),
+        (Careless::SetsItLate, OF_ADDITIONS),
+        (Careless::MovesAlone, &["C3"]),
+        (Careless::StaysWhenAllMoved, &["C3"]),
     ] {
-        is_found(&Options { careless: Some(careless), ..one_each }, invariant);
+        is_found(&Options { careless: Some(careless), ..one_each }, invariants);
     }
 }
 

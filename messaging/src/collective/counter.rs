@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_collective::counting::{Brought, BroughtWords, Gathered, Mark, Mismatch, NewHome};
 use weft_endpoint::{Atomic, Rank, SYSTEM_VARIABLES, USER_VARIABLES, Variable};
 
-/// Counters that a rank is the home of at most, all that it has ever been included.
+/// Counters of which a rank is the home in its time, at most.
 const COUNTERS_PER_RANK: u16 = SYSTEM_VARIABLES - ORDER_VARIABLES;
 
 /// Variable of each rank for its first counter.
@@ -20,15 +20,15 @@ const FIRST_VARIABLE: u16 = USER_VARIABLES + ORDER_VARIABLES;
 /// Name of these for those who break their protocol.
 const SYSTEM: &str = "counters";
 
-/// A counter that a team shares, at 0 at first. It is a variable of 64 bits at
-/// its *home*, the team's first member, which serves it without its program.
+/// A counter that a team shares, at 0 at first. It is a variable of 64 bits at its *home*, the
+/// team's first member, which serves it without its program.
 ///
 /// In a job that goes on after a loss, [`Self::move_to`] takes it along to the team of the members
 /// that live. Of the additions that have returned to members that live no two overlap then either,
 /// and values never go down: an addition has a value at least as high as the end of each that had
 /// returned before to a member that lives. Numbers may be left out, those of additions that have
-/// failed for example. If the home is lost, and ranks do not share memory, numbers that nobody
-/// has heard of but members that are lost too may be handed out again.
+/// failed for example. If the home is lost, and ranks do not share memory, numbers may be handed
+/// out again that nobody has heard of but members that are lost, too.
 pub struct Counter {
     operations: Arc<Operations>,
     /// Ranks that have it, in their order.
@@ -60,8 +60,8 @@ impl Counter {
     /// Adds to the counter and returns its value before. Blocks for a round trip at most.
     ///
     /// # Errors
-    /// A lost rank: the home, where ranks do not share memory. Whether it has added is not known;
-    /// nobody gets these numbers then. [`Error::CounterFull`].
+    /// A lost rank: the home, where ranks do not share memory. This rank has no numbers by it; they
+    /// may be left out, or others get them. [`Error::CounterFull`].
     pub fn add(&self, amount: u64) -> Result<u64> {
         let before = self.operations.engine().packets().fetch_and_add(self.variable, amount)?;
         match self.mark().added(before, amount) {
@@ -85,9 +85,9 @@ impl Counter {
 
     /// Moves the counter to `team`, which its own team has been shrunk to or has grown to: the
     /// team's first member is the home then, and its members share the counter. All of them call
-    /// it, or [`Self::join`] if they have no share yet; it blocks until all have. It goes
-    /// well at all members that live or at none: then the counter is where it was, and may be moved
-    /// to a smaller team. It makes no difference whether the home is lost.
+    /// it, or [`Self::join`] if they have no share yet; it blocks until all have. It goes well at
+    /// all members that live or at none: then the counter is where it was, and may be moved to a
+    /// smaller team. It makes no difference whether the home is lost.
     ///
     /// # Errors
     /// See [`Team`]; [`Error::CounterLeavesOut`], [`Error::CountersDiffer`] and
