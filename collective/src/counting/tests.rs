@@ -27,6 +27,10 @@ fn additions_never_overlap_whoever_is_lost_between_hosts() {
     assert_eq!(explored(&Options { losses: 0, ..two }).states, 178);
     assert_eq!(explored(&two).states, 2_063);
     assert_eq!(explored(&Options { amounts: &[1], ..THREE }).states, 50_249);
+    if cfg!(feature = "soak") {
+        assert_eq!(explored(&THREE).states, 1_498_873);
+        assert_eq!(explored(&Options { members: 4, amounts: &[1], ..THREE }).states, 1_223_213);
+    }
 }
 
 #[test]
@@ -34,14 +38,9 @@ fn additions_never_overlap_whoever_is_lost_where_ranks_share_memory() {
     let two = Options { members: 2, losses: 1, are_shared: true, ..THREE };
     assert_eq!(explored(&two).states, 1_426);
     assert_eq!(explored(&Options { amounts: &[1], are_shared: true, ..THREE }).states, 30_335);
-}
-
-#[test]
-#[cfg_attr(not(feature = "soak"), ignore = "minutes")]
-fn additions_of_several_never_overlap_whoever_is_lost() {
-    assert_eq!(explored(&THREE).states, 1_498_873);
-    assert_eq!(explored(&Options { are_shared: true, ..THREE }).states, 742_481);
-    assert_eq!(explored(&Options { members: 4, amounts: &[1], ..THREE }).states, 1_223_213);
+    if cfg!(feature = "soak") {
+        assert_eq!(explored(&Options { are_shared: true, ..THREE }).states, 742_481);
+    }
 }
 
 fn is_found(options: &Options, invariants: &[&str]) {
