@@ -57,7 +57,7 @@ pub use weft_messaging::{
 
 /// Names that most programs use.
 pub mod prelude {
-    pub use crate::collective::Team;
+    pub use crate::collective::{Counter, Team};
     pub use crate::{Group, Mailbox, Message, Order, OrderedMessage, Port, Rank};
     pub use crate::{Statistics, Variable, Weft};
     pub use std::io::IoSlice;

@@ -443,7 +443,7 @@ impl Weft {
     /// Adds to a shared counter and returns what it held before: see [`Packets::fetch_and_add`].
     ///
     /// # Errors
-    /// There is no such variable (programs have 0 to 65,503 at each rank), or a rank was lost.
+    /// There is no such variable (programs have 0 to 64,511 at each rank), or a rank was lost.
     #[inline(always)]
     pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
         let added = variable.check().and_then(|()| self.packets().fetch_and_add(variable, amount));

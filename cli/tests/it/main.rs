@@ -29,6 +29,7 @@ mod report;
 mod resources;
 mod sim;
 mod survivors;
+mod tickets;
 mod top;
 mod trace;
 #[path = "../../../report/tests/it/visit.rs"]

@@ -22,7 +22,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 34] = [
+const PROGRAMS: [(&str, u32, &[&str]); 35] = [
     (
         "examples/hello.c",
         3,
@@ -84,6 +84,7 @@ const PROGRAMS: [(&str, u32, &[&str]); 34] = [
     ("tests/orders.c", 3, &[]),
     ("tests/collectives.c", 3, &[]),
     ("tests/teams.c", 3, &[]),
+    ("tests/counters.c", 3, &[]),
     ("tests/receives.c", 2, &[]),
     ("tests/rendezvous.c", 2, &[]),
     ("tests/regions.c", 3, &[]),
