@@ -174,9 +174,9 @@ fn who_waits_when_the_job_ends_is_told() {
         command.arg("--").arg(env!("CARGO_BIN_EXE_weft-testee")).arg("sit");
         command
     });
-    let visitor = house.visitor(house.door().to_str().unwrap());
+    let mut visitor = house.visitor(house.door().to_str().unwrap());
     // Ends once the visitor waits.
-    let mut said = std::io::BufReader::new(visitor.stderr.unwrap());
+    let mut said = std::io::BufReader::new(visitor.stderr.take().unwrap());
     let mut line = String::new();
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
     assert_eq!(line, "weft: waits at the door of the job until its program lets this process in\n");
@@ -185,6 +185,7 @@ fn who_waits_when_the_job_ends_is_told() {
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
     let told = "cannot join the job: it has ended, and its program has not let this process in";
     assert_eq!(line, format!("weft: {told}\n"));
+    assert_eq!(visitor.wait().unwrap().code(), Some(1));
     house.end(Vec::new());
 }
 
