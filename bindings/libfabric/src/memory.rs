@@ -203,6 +203,15 @@ impl Memory {
         }
     }
 
+    /// Copies the first bytes, as many as there is room for.
+    pub fn read_all(&self, into: &mut [u8]) {
+        let mut at = 0;
+        self.read(0, into.len(), &mut |bytes| {
+            into[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        });
+    }
+
     #[inline(never)]
     fn read_part(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
         if let Some(Elsewhere::Own(bytes)) = self.elsewhere.as_deref() {
