@@ -37,11 +37,13 @@ struct operation {
 static void serve(struct operation *op, enum call call, enum weft_coll_operation operation, struct team *team, MPI_Comm comm)
 {
     __atomic_fetch_add(&served[call], 1, __ATOMIC_RELAXED);
-    memset(op, 0, sizeof *op);
     op->team = team;
     op->comm = comm;
-    op->call.operation = operation;
-    op->call.size = 1;
+    op->call = (struct weft_coll_call){.operation = operation, .size = 1};
+    /* Of the others nothing is read then. */
+    op->given.bytes = op->given.buffer = op->taken.bytes = op->taken.buffer = NULL;
+    op->parts.places = op->rooms.places = NULL;
+    op->has_ended = 0;
 }
 
 static void with_bytes(struct operation *op, int root, size_t bytes)
@@ -75,12 +77,14 @@ static void end_operation(struct operation *op, int has_come)
     struct piece *taken = &op->taken;
     if (has_come && taken->bytes != taken->buffer)
         unpack(taken->bytes, taken->buffer, taken->count, taken->type, &taken->shape, op->comm);
-    if (has_come)
+    if (has_come && op->rooms.places)
         spread_parts(&op->rooms, op->comm);
     release(taken->bytes, taken->buffer);
     release(op->given.bytes, op->given.buffer);
-    end_parts(&op->parts);
-    end_parts(&op->rooms);
+    if (op->parts.places)
+        end_parts(&op->parts);
+    if (op->rooms.places)
+        end_parts(&op->rooms);
 }
 
 /* Carries an operation out. */

@@ -183,6 +183,7 @@ extern "C" fn start(team: u64, call: Option<&Call<'_>>, ended: Ended, context: C
 
 impl Call<'_> {
     /// The operation as the engine knows it, and the memory of this member.
+    #[inline(always)]
     fn prepare(&self, team: &Team<'_>) -> Result<(OperationCall, Buffers)> {
         let operation = usize::try_from(self.operation).ok().and_then(|it| OPERATIONS.get(it));
         let operation = *operation.ok_or(Refusal::INVALID)?;

@@ -40,6 +40,7 @@ pub(crate) enum ArenaStage {
 impl ArenaCall {
     /// An operation of a team of `size` members, of which this is member `me`. Its buffers, if it
     /// is too long for the arena.
+    #[inline(always)]
     pub fn new(
         arena: &Arc<Arena>,
         (size, me): (usize, usize),

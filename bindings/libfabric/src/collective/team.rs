@@ -98,6 +98,7 @@ impl<'a> Team<'a> {
 
     /// Carries out an operation of all members, in the arena if it is short. `combine` makes one
     /// block of elements of two.
+    #[inline]
     pub fn operate(
         &self,
         call: &OperationCall,
@@ -161,6 +162,7 @@ impl<'a> Team<'a> {
     }
 
     /// Carries out an operation in the team's arena, behind those that were started there.
+    #[inline(always)]
     fn meet(&self, mut arena: ArenaCall, combine: &mut Combine<'_>) -> Result {
         let operation = arena.operation();
         if self.is_behind {
