@@ -6,6 +6,7 @@
 //! operations in the same order, and each goes on with its own wherever it reads completions or
 //! waits.
 
+use crate::memory::Memory;
 use crate::transfer::{Buffers, EndNotice};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -13,23 +14,25 @@ use weft_collective::arena::{Arena, ArenaOperation, CONTRIBUTION_BYTES, Met, SLO
 use weft_collective::{Operation, OperationCall, TeamId};
 use weft_tagged::collectives::CombineInside;
 
-/// One operation in an arena, at one member.
-pub(crate) struct ArenaCall {
-    arena: Arc<Arena>,
-    call: OperationCall,
-    buffers: Buffers,
-    /// `None` of what its root posts for all.
-    meeting: Option<ArenaOperation>,
-    size: usize,
-    me: usize,
+/// An operation in an arena, at one member of its team. Its bytes are the caller's: the members'
+/// [meeting](ArenaCall::begin), or a [slot](Slot) for what its root posts for all.
+#[derive(Clone, Copy)]
+pub(crate) struct ArenaCall<'a> {
+    pub arena: &'a Arena,
+    pub call: OperationCall,
+    pub size: usize,
+    pub me: usize,
 }
+
+/// Room for what is posted.
+pub(crate) type Slot = [u8; SLOT_BYTES];
 
 /// State of an operation in an arena.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArenaStage {
     /// Others have to come, or to go.
     Waiting,
-    /// This member [combines](ArenaCall::combine) what all have brought.
+    /// This member combines what all have brought.
     Combine,
     /// All has come that this member is to have.
     Done,
@@ -37,45 +40,35 @@ pub(crate) enum ArenaStage {
     Disagrees(usize),
 }
 
-impl ArenaCall {
-    /// An operation of a team of `size` members, of which this is member `me`. Its buffers, if it
-    /// is too long for the arena.
-    #[inline(always)]
-    pub fn new(
-        arena: &Arc<Arena>,
-        (size, me): (usize, usize),
-        call: &OperationCall,
-        buffers: Buffers,
-    ) -> Result<Self, Buffers> {
-        let Buffers { mine, into, .. } = &buffers;
-        let (length, most) = match call.operation {
-            Operation::Broadcast => (mine.length().max(into.length()), SLOT_BYTES),
-            Operation::Scatter => (into.length().saturating_mul(size), SLOT_BYTES),
-            operation if operation.is_varied() => return Err(buffers),
-            _ => (mine.length(), CONTRIBUTION_BYTES),
-        };
-        if length > most {
-            return Err(buffers);
+impl ArenaCall<'_> {
+    /// True if it is short enough for the arena.
+    #[inline]
+    pub fn fits(&self, Buffers { mine, into, .. }: &Buffers) -> bool {
+        match self.call.operation {
+            Operation::Broadcast => mine.length().max(into.length()) <= SLOT_BYTES,
+            Operation::Scatter => into.length().saturating_mul(self.size) <= SLOT_BYTES,
+            operation => !operation.is_varied() && mine.length() <= CONTRIBUTION_BYTES,
         }
-        let is_posted = matches!(call.operation, Operation::Broadcast | Operation::Scatter);
-        let meeting = (!is_posted).then(|| {
-            let mut meeting = ArenaOperation::new(*call, length);
-            mine.read_all(meeting.bytes());
-            meeting
-        });
-        Ok(ArenaCall { arena: Arc::clone(arena), call: *call, buffers, meeting, size, me })
     }
 
-    /// Kind of the operation.
-    pub fn operation(&self) -> Operation {
-        self.call.operation
+    /// True if its root posts it for all, and nobody waits for anybody else.
+    #[inline]
+    pub fn is_posted(&self) -> bool {
+        matches!(self.call.operation, Operation::Broadcast | Operation::Scatter)
+    }
+
+    /// What this member brings to a meeting of all.
+    #[inline]
+    pub fn begin(&self, mine: &Memory) -> ArenaOperation {
+        let mut meeting = ArenaOperation::new(self.call, mine.length());
+        mine.read_all(meeting.bytes());
+        meeting
     }
 
     /// Arrives as soon as this member may, and looks what has come.
     #[inline]
-    pub fn poll(&mut self) -> ArenaStage {
-        let Some(meeting) = &mut self.meeting else { return self.poll_post() };
-        match meeting.poll(&self.arena) {
+    pub fn meet(&self, meeting: &mut ArenaOperation) -> ArenaStage {
+        match meeting.poll(self.arena) {
             Met::Waiting => ArenaStage::Waiting,
             Met::Combine => ArenaStage::Combine,
             Met::Done => ArenaStage::Done,
@@ -83,56 +76,52 @@ impl ArenaCall {
         }
     }
 
-    /// The root's bytes to all through a slot of the arena.
-    fn poll_post(&mut self) -> ArenaStage {
+    /// The root's bytes to all, as soon as there is room for them, or they are there.
+    pub fn post(&self, Buffers { mine, into, .. }: &mut Buffers, slot: &mut Slot) -> ArenaStage {
         let OperationCall { operation, root, .. } = self.call;
-        let Buffers { mine, into, .. } = &mut self.buffers;
-        let parts = if operation == Operation::Scatter { self.size } else { 1 };
-        let mut bytes = [0; SLOT_BYTES];
+        let is_scatter = operation == Operation::Scatter;
         if root == self.me {
             if !self.arena.may_post() {
                 return ArenaStage::Waiting;
             }
-            let bytes = &mut bytes[..mine.length()];
+            let bytes = &mut slot[..mine.length()];
             mine.read_all(bytes);
             self.arena.post(operation, bytes);
-            if operation == Operation::Scatter {
+            if is_scatter {
                 // The root's own may be where it belongs, in memory that nobody writes.
                 into.copy(0, &mine.cut(into.length() * root, into.length()));
             }
             return ArenaStage::Done;
         }
-        let (each, bytes) = (into.length(), &mut bytes[..into.length() * parts]);
-        match self.arena.posted(operation, root, bytes) {
+        let (each, parts) = (into.length(), if is_scatter { self.size } else { 1 });
+        match self.arena.posted(operation, root, &mut slot[..each * parts]) {
             Ok(false) => return ArenaStage::Waiting,
             Ok(true) => {}
             Err(_) => return ArenaStage::Disagrees(root),
         }
-        let own = if operation == Operation::Scatter { each * self.me } else { 0 };
-        into.write(0, &bytes[own..][..each]);
+        into.write(0, &slot[if is_scatter { each * self.me } else { 0 }..][..each]);
         ArenaStage::Done
     }
 
-    /// Combines what all have brought, where it is this member's turn to.
-    pub fn combine(&mut self, combine: impl FnMut(&[u8], &mut [u8])) {
-        if let Some(meeting) = &mut self.meeting {
-            meeting.combine(&self.arena, combine);
-        }
-    }
-
-    /// Puts the result where it belongs, after the last look and the combining, if there was any.
-    pub fn finish(&mut self, has_combined: bool) {
-        let (Some(meeting), into) = (&mut self.meeting, &mut self.buffers.into) else { return };
+    /// Puts the result of a meeting where it belongs, after the last look and the combining, if
+    /// there was any.
+    #[inline]
+    pub fn finish(
+        &self,
+        meeting: &mut ArenaOperation,
+        Buffers { mine, into, .. }: &mut Buffers,
+        has_combined: bool,
+    ) {
         match self.call.operation {
             Operation::Gather if self.call.root != self.me => {}
             Operation::AllGather | Operation::Gather => {
-                meeting.for_each(&self.arena, |member, bytes| {
+                meeting.for_each(self.arena, |member, bytes| {
                     into.write((bytes.len() * member) as u64, bytes);
                 });
             }
             Operation::AllToAll => {
-                let part = self.buffers.mine.length() / self.size;
-                meeting.for_each(&self.arena, |member, bytes| {
+                let part = mine.length() / self.size;
+                meeting.for_each(self.arena, |member, bytes| {
                     into.write((part * member) as u64, &bytes[part * self.me..][..part]);
                 });
             }
@@ -147,19 +136,64 @@ impl ArenaCall {
 
     /// True if nobody ends it before all have begun it: of a reduction or a gather only the root
     /// waits, and of what is posted nobody waits for all.
+    #[inline]
     pub fn is_met(&self) -> bool {
-        self.meeting.is_some()
-            && !matches!(self.call.operation, Operation::Reduce | Operation::Gather)
+        !self.is_posted() && !matches!(self.call.operation, Operation::Reduce | Operation::Gather)
     }
 }
 
 /// An operation that was started in an arena.
 pub(crate) struct StartedInArena {
-    pub call: ArenaCall,
-    pub combine: CombineInside,
-    pub notice: EndNotice,
+    arena: Arc<Arena>,
+    call: OperationCall,
+    /// The number of members, and this one's.
+    place: (usize, usize),
+    buffers: Buffers,
+    /// `None` of what is posted.
+    meeting: Option<ArenaOperation>,
+    combine: CombineInside,
+    notice: EndNotice,
     /// Number of the next operation of the team, when this one was begun.
-    pub next: u32,
+    next: u32,
+}
+
+impl StartedInArena {
+    /// The operation, and whoever is told of its end; `next` is the number of the team's next one.
+    pub fn new(
+        arena: Arc<Arena>,
+        call: OperationCall,
+        (place, next): ((usize, usize), u32),
+        buffers: Buffers,
+        (combine, notice): (CombineInside, EndNotice),
+    ) -> Self {
+        let mut started =
+            StartedInArena { arena, call, place, buffers, meeting: None, combine, notice, next };
+        let operation = started.operation();
+        started.meeting = (!operation.is_posted()).then(|| operation.begin(&started.buffers.mine));
+        started
+    }
+
+    fn operation(&self) -> ArenaCall<'_> {
+        let (size, me) = self.place;
+        ArenaCall { arena: &self.arena, call: self.call, size, me }
+    }
+
+    /// Goes on, and ends if it can.
+    fn advance(&mut self) -> ArenaStage {
+        let (size, me) = self.place;
+        let operation = ArenaCall { arena: &self.arena, call: self.call, size, me };
+        let Some(meeting) = &mut self.meeting else {
+            return operation.post(&mut self.buffers, &mut [0; SLOT_BYTES]);
+        };
+        let stage = operation.meet(meeting);
+        if stage == ArenaStage::Combine {
+            meeting.combine(&self.arena, &mut *self.combine);
+        }
+        if matches!(stage, ArenaStage::Combine | ArenaStage::Done) {
+            operation.finish(meeting, &mut self.buffers, stage == ArenaStage::Combine);
+        }
+        stage
+    }
 }
 
 /// Operations that were started in arenas, of each team in the order in which they began.
@@ -198,21 +232,17 @@ impl StartedInArenas {
     pub fn advance(&mut self) -> Result<Option<EndedInArena>, (TeamId, usize)> {
         for (&team, queue) in &mut self.0 {
             let Some(first) = queue.front_mut() else { continue };
-            let stage = first.call.poll();
-            match stage {
+            match first.advance() {
                 ArenaStage::Waiting => continue,
                 ArenaStage::Disagrees(member) => return Err((team, member)),
-                ArenaStage::Combine => first.call.combine(&mut *first.combine),
-                ArenaStage::Done => {}
+                ArenaStage::Combine | ArenaStage::Done => {}
             }
-            first.call.finish(stage == ArenaStage::Combine);
-            let Some(StartedInArena { call, notice, next, .. }) = queue.pop_front() else {
-                continue;
-            };
+            let known = first.operation().is_met().then_some(first.next);
+            let Some(StartedInArena { notice, .. }) = queue.pop_front() else { continue };
             if queue.is_empty() {
                 self.0.remove(&team);
             }
-            return Ok(Some(EndedInArena { team, known: call.is_met().then_some(next), notice }));
+            return Ok(Some(EndedInArena { team, known, notice }));
         }
         Ok(None)
     }

@@ -4,7 +4,7 @@ mod addresses;
 mod reports;
 
 use crate::abi::{ANYBODY, flag};
-use crate::in_arena::{ArenaCall, EndedInArena, StartedInArena, StartedInArenas};
+use crate::in_arena::{EndedInArena, StartedInArenas};
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
 use crate::slots::{QueueId, Slots, VectorId};
@@ -18,9 +18,7 @@ use std::time::Duration;
 use weft_collective::arena::{Areas, Arena};
 use weft_collective::{DISAGREES, TeamId, Teams};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Rank, Taken};
-use weft_tagged::collectives::{
-    self, CollectivePackets, Collectives, CombineInside, StartedOperations,
-};
+use weft_tagged::collectives::{self, CollectivePackets, Collectives, StartedOperations};
 use weft_tagged::remote::{self, AccessOutcome, AccessRefused, Accessed, OwedAnswer, Remote};
 use weft_tagged::{Address, Error, Exchange, ExchangeEvent, SendParameters, Sending, TakenPacket};
 
@@ -176,17 +174,6 @@ impl State {
         }
         self.tell();
         Ok(any)
-    }
-
-    /// Starts an operation of a team in its arena.
-    pub fn start_in_arena(
-        &mut self,
-        team: TeamId,
-        call: ArenaCall,
-        (combine, notice): (CombineInside, EndNotice),
-    ) {
-        let next = self.collectives.next(team, call.is_met());
-        self.in_arenas.add(team, StartedInArena { call, combine, notice, next });
     }
 
     /// Has operations in which no thread waits go on. True if one has ended.

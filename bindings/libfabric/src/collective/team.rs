@@ -1,13 +1,13 @@
 //! Operations of all members of a team: in shared memory if they are short, else by packets. A
 //! thread waits in each, or it is started and whoever reads completions has it go on.
 
-use crate::in_arena::{ArenaCall, ArenaStage};
+use crate::in_arena::{ArenaCall, ArenaStage, StartedInArena};
 use crate::job::Job;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use crate::transfer::{Buffers, EndNotice};
 use std::sync::Arc;
-use weft_collective::arena::Arena;
+use weft_collective::arena::{Arena, SLOT_BYTES};
 use weft_collective::{
     BARRIER, DISAGREES, Members, Operation, OperationCall, Parked, Refused, Stage, TeamId, awaited,
 };
@@ -105,14 +105,14 @@ impl<'a> Team<'a> {
         mut buffers: Buffers,
         combine: &mut Combine<'_>,
     ) -> Result {
-        if let Some(arena) = &self.arena {
-            match ArenaCall::new(arena, (self.size, self.me), call, buffers) {
-                Ok(call) => return self.meet(call, combine),
-                Err(back) => buffers = back,
+        match self.in_arena(call, &buffers) {
+            Some(arena) if arena.is_posted() => self.post(&arena, &mut buffers),
+            Some(arena) => self.meet(&arena, &mut buffers, combine),
+            None => {
+                self.keep_own(call, &mut buffers);
+                self.run(call, buffers, combine)
             }
         }
-        self.keep_own(call, &mut buffers);
-        self.run(call, buffers, combine)
     }
 
     /// Starts an operation of all members, in which no thread waits: whoever reads completions has
@@ -124,20 +124,26 @@ impl<'a> Team<'a> {
         started: (CombineInside, EndNotice),
     ) -> Result {
         let mut state = self.job.enter();
-        if let Some(arena) = &self.arena {
-            match ArenaCall::new(arena, (self.size, self.me), call, buffers) {
-                Ok(call) => {
-                    state.start_in_arena(self.id, call, started);
-                    return self.advance(state);
-                }
-                Err(back) => buffers = back,
-            }
+        if let (Some(operation), Some(arena)) = (self.in_arena(call, &buffers), &self.arena) {
+            let next = state.collectives.next(self.id, operation.is_met());
+            let place = ((self.size, self.me), next);
+            let begun = StartedInArena::new(Arc::clone(arena), *call, place, buffers, started);
+            state.in_arenas.add(self.id, begun);
+            return self.advance(state);
         }
         self.keep_own(call, &mut buffers);
         let State { started: all, collectives, .. } = &mut *state;
         all.start(collectives, self.id, call, buffers, started)
             .map_err(|refused| self.refusal_of(&refused))?;
         self.advance(state)
+    }
+
+    /// The operation in the team's arena, if it has one, and the operation fits.
+    #[inline]
+    fn in_arena(&self, call: &OperationCall, buffers: &Buffers) -> Option<ArenaCall<'_>> {
+        let arena = self.arena.as_deref()?;
+        let call = ArenaCall { arena, call: *call, size: self.size, me: self.me };
+        call.fits(buffers).then_some(call)
     }
 
     /// Has started operations go on, and tells of those that have ended.
@@ -161,23 +167,21 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Carries out an operation in the team's arena, behind those that were started there.
-    #[inline(always)]
-    fn meet(&self, mut arena: ArenaCall, combine: &mut Combine<'_>) -> Result {
-        let operation = arena.operation();
-        if self.is_behind {
-            let free = |state: &mut State| state.in_arenas.is_free(self.id).then_some(());
-            self.wait(operation, free)?;
-        }
-        let mut look = || Some(arena.poll()).filter(|&stage| stage != ArenaStage::Waiting);
-        let stage = look().map_or_else(|| self.wait(operation, |_| look()), Ok)?;
-        match stage {
-            ArenaStage::Disagrees(member) => return Err(self.disagreement(member)),
+    /// Carries out an operation in the team's arena for which all meet.
+    fn meet(
+        &self,
+        arena: &ArenaCall<'_>,
+        buffers: &mut Buffers,
+        combine: &mut Combine<'_>,
+    ) -> Result {
+        let mut meeting = arena.begin(&buffers.mine);
+        let stage = self.wait_in_arena(arena.call.operation, || arena.meet(&mut meeting))?;
+        let combines = stage == ArenaStage::Combine;
+        if combines {
             // Not inside of the lock: what combines may be the program's.
-            ArenaStage::Combine => arena.combine(combine),
-            ArenaStage::Waiting | ArenaStage::Done => {}
+            meeting.combine(arena.arena, combine);
         }
-        arena.finish(stage == ArenaStage::Combine);
+        arena.finish(&mut meeting, buffers, combines);
         if arena.is_met() {
             let mut state = self.job.enter();
             if state.collectives.met(self.id) {
@@ -185,6 +189,29 @@ impl<'a> Team<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Carries out an operation in the team's arena whose root posts it for all.
+    fn post(&self, arena: &ArenaCall<'_>, buffers: &mut Buffers) -> Result {
+        let mut slot = [0; SLOT_BYTES];
+        self.wait_in_arena(arena.call.operation, || arena.post(buffers, &mut slot)).map(drop)
+    }
+
+    /// Waits until a look finds something in the arena, behind operations that were started there.
+    fn wait_in_arena(
+        &self,
+        operation: Operation,
+        mut look: impl FnMut() -> ArenaStage,
+    ) -> Result<ArenaStage> {
+        if self.is_behind {
+            let free = |state: &mut State| state.in_arenas.is_free(self.id).then_some(());
+            self.wait(operation, free)?;
+        }
+        let mut look = || Some(look()).filter(|&stage| stage != ArenaStage::Waiting);
+        match look().map_or_else(|| self.wait(operation, |_| look()), Ok)? {
+            ArenaStage::Disagrees(member) => Err(self.disagreement(member)),
+            stage => Ok(stage),
+        }
     }
 
     /// Carries out an operation by packets; before it a barrier, if nobody must get further ahead.
