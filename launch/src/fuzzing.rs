@@ -16,7 +16,7 @@ use crate::managed::facts::Facts;
 use crate::managed::record::Record;
 use crate::member::parses_as_job_variable;
 use crate::messages::hosts::{FromAgent, ToAgent};
-use crate::messages::{Message, STACKS_MAX, Snapshot, TEXT_BYTES_MAX, ToLauncher, ToRank};
+use crate::messages::{DoorKey, Message, STACKS_MAX, Snapshot, TEXT_BYTES_MAX, ToLauncher, ToRank};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
 use weft_link_shm::MAX_RANKS;
 
@@ -32,7 +32,7 @@ pub(crate) fn read<M: Message + PartialEq + Debug>(bytes: &[u8]) -> Option<M> {
 /// Messages that a rank reads from its launcher.
 pub fn to_rank(data: &[u8]) {
     let Some(message) = read::<ToRank>(data) else { return };
-    assert!((1..=4).contains(&message.descriptors()));
+    assert!((0..=4).contains(&message.descriptors()));
     if let ToRank::Welcome(welcome) = &message {
         assert!((1..=MAX_RANKS).contains(&welcome.settings.ranks));
         match &welcome.network {
@@ -134,9 +134,14 @@ pub fn hostfile(data: &[u8]) {
     );
 }
 
-/// The environment variable that makes a process a rank.
+/// The environment variable that makes a process a rank, and keys of doors.
 pub fn job_variable(data: &[u8]) {
     parses_as_job_variable(OsStr::from_bytes(data));
+    if let Ok(text) = str::from_utf8(data)
+        && let Ok(key) = text.parse::<DoorKey>()
+    {
+        assert_eq!(key.to_string(), text.to_ascii_lowercase());
+    }
 }
 
 /// Output of a rank, cut into pieces; the last one worth repeating becomes its last words. The

@@ -18,13 +18,16 @@
 //! ends it as it ends others, and so does a rank that dies of a signal that was passed on. Whether
 //! a job goes on the user says, or else all programs when they join: the first of them for all.
 
+mod ranks;
+
+use ranks::{RankState, Ranks, Stage};
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use weft_wire::Rank;
 
-use crate::messages::{Ending, Event};
+use crate::messages::{Ending, Event, Visitor};
 use crate::on_loss::OnLoss;
 use crate::outcome::{Fault, PEER_LOST};
 
@@ -54,6 +57,10 @@ pub(crate) enum Action {
     Spawn { by: Rank, ranks: Vec<Rank> },
     /// Tell a rank that has asked for more that there is room for fewer, and for how many.
     RefuseSpawn { by: Rank, left: u16 },
+    /// Let in these visitors, each as this rank, for another which has asked for that.
+    Admit { by: Rank, admitted: Vec<(Rank, Visitor)> },
+    /// Forget a visitor that has gone.
+    Forget(Visitor),
     /// Stop until somebody says to continue.
     StopSelf,
 }
@@ -67,34 +74,6 @@ pub(crate) enum EndCause {
     Interrupted(Signal),
     Deadlocked,
     OutputClosed,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
-    /// No rank of the job yet.
-    Vacant,
-    Started,
-    Welcomed,
-    Joined,
-    Leaving,
-}
-
-#[derive(Debug)]
-struct RankState {
-    stage: Stage,
-    started_at: Duration,
-    ended: Option<Ending>,
-    is_lost: bool,
-    report: Option<String>,
-    /// True if its program asks that the job go on after a loss.
-    asks_to_go_on: bool,
-}
-
-impl RankState {
-    /// True if it ended, and had said before that it would.
-    fn has_ended_well(&self) -> bool {
-        self.stage == Stage::Leaving && self.ended == Some(Ending::Exited(0))
-    }
 }
 
 /// Loss of a rank.
@@ -115,7 +94,7 @@ enum Phase {
 /// The state of a job.
 #[derive(Debug)]
 pub(crate) struct Job {
-    ranks: Vec<RankState>,
+    ranks: Ranks,
     phase: Phase,
     join_limit: Option<Duration>,
     loss_grace: Duration,
@@ -125,6 +104,8 @@ pub(crate) struct Job {
     borne: Vec<(Rank, Fault)>,
     given_up: bool,
     passed_on: Vec<Signal>,
+    /// Those who wait at the door, the first one first.
+    visitors: Vec<Visitor>,
     actions: VecDeque<Action>,
 }
 
@@ -138,16 +119,8 @@ impl Job {
         loss_grace: Duration,
         on_loss: OnLoss,
     ) -> Self {
-        let state = |rank| RankState {
-            stage: if rank < ranks { Stage::Started } else { Stage::Vacant },
-            started_at: Duration::ZERO,
-            ended: None,
-            is_lost: false,
-            report: None,
-            asks_to_go_on: false,
-        };
         Job {
-            ranks: (0..ranks + vacant).map(state).collect(),
+            ranks: Ranks::new(ranks, vacant),
             phase: Phase::Running,
             join_limit,
             loss_grace,
@@ -155,8 +128,15 @@ impl Job {
             borne: Vec::new(),
             given_up: false,
             passed_on: Vec::new(),
+            visitors: Vec::new(),
             actions: VecDeque::new(),
         }
+    }
+
+    /// The job, on several hosts: these are the numbers of each rank's.
+    pub fn on_hosts(mut self, host_of: impl Fn(Rank) -> u16) -> Self {
+        self.ranks.are_on(host_of);
+        self
     }
 
     /// Takes in what happened.
@@ -165,9 +145,15 @@ impl Job {
             Event::Hello(rank) => self.welcome(now, rank),
             Event::GoOn(rank) => self.ask_to_go_on(now, rank),
             Event::Spawn(rank, count) => self.spawn(now, rank, count),
+            Event::Admit(rank, most) => self.admit(now, rank, most),
+            Event::Knocked(visitor) => self.visitors.push(visitor),
+            Event::WentAway(visitor) => {
+                self.visitors.retain(|waiting| *waiting != visitor);
+                self.actions.push_back(Action::Forget(visitor));
+            }
             Event::Joined(rank) => self.reach(rank, Stage::Joined),
             Event::Leaving(rank) => self.reach(rank, Stage::Leaving),
-            Event::Report(rank, words) => self.ranks[rank.index()].report = Some(words),
+            Event::Report(rank, words) => self.ranks[rank].report = Some(words),
             Event::BadMessage(rank, what) => self.fail(now, rank, Fault::BadMessage(what)),
             Event::CannotStart(rank, errno) => self.fail(now, rank, Fault::CannotStart { errno }),
             Event::Ended(endings) => self.ended(now, endings),
@@ -190,7 +176,7 @@ impl Job {
         match self.phase {
             Phase::Running => {
                 let limit = self.join_limit.unwrap_or_default();
-                if let Some((late, _)) = self.first_not_joined() {
+                if let Some((late, _)) = self.ranks.first_not_joined() {
                     self.fail(now, late, Fault::LateJoin { limit });
                 }
             }
@@ -204,7 +190,7 @@ impl Job {
     pub fn next_deadline(&self) -> Option<Duration> {
         match self.phase {
             Phase::Running => {
-                let (_, since) = self.first_not_joined()?;
+                let (_, since) = self.ranks.first_not_joined()?;
                 Some(since + self.join_limit?)
             }
             Phase::Ending { kill_at, .. } => Some(kill_at),
@@ -225,10 +211,10 @@ impl Job {
     /// Outcome of the job, once it is over.
     pub fn end_cause(&self) -> EndCause {
         match (&self.phase, self.borne.last()) {
-            (Phase::Running, Some((last, fault))) if !self.has_one_ended_well() => {
+            (Phase::Running, Some((last, fault))) if !self.ranks.has_one_ended_well() => {
                 EndCause::Failed(*last, fault.clone())
             }
-            (Phase::Running, None) if self.have_none_asked() => EndCause::NotWeft,
+            (Phase::Running, None) if self.ranks.have_none_asked() => EndCause::NotWeft,
             (Phase::Running, _) => EndCause::Completed,
             (Phase::Ending { end_cause, .. } | Phase::Killed { end_cause, .. }, _) => {
                 end_cause.clone()
@@ -238,31 +224,33 @@ impl Job {
 
     /// Report of a rank.
     pub fn report(&self, rank: Rank) -> Option<&str> {
-        self.ranks[rank.index()].report.as_deref()
+        self.ranks[rank].report.as_deref()
+    }
+
+    /// Number of those who wait at the door of a host.
+    pub fn visitors_of(&self, host: u16) -> usize {
+        self.visitors.iter().filter(|visitor| visitor.host == host).count()
     }
 
     /// Number of ranks of the job that have been started. Those in between that never will be,
     /// because their host is lost, count too.
     pub fn ranks(&self) -> u16 {
-        let last = self.ranks.iter().rposition(|state| state.stage > Stage::Vacant);
-        last.map_or(0, |last| last as u16 + 1)
+        self.ranks.started()
     }
 
     /// True if the job is ending, and all of these ranks have ended that have been started.
     pub fn is_done_with(&self, mut ranks: impl Iterator<Item = Rank>) -> bool {
         let has_ended = |state: &RankState| state.stage == Stage::Vacant || state.ended.is_some();
-        !matches!(self.phase, Phase::Running) && ranks.all(|it| has_ended(&self.ranks[it.index()]))
+        !matches!(self.phase, Phase::Running) && ranks.all(|it| has_ended(&self.ranks[it]))
     }
 
     /// The ranks whose processes have not ended.
     pub fn running(&self) -> Vec<Rank> {
-        let ranks = (0u16..).map(Rank).zip(&self.ranks);
-        let is_running = |state: &RankState| state.stage > Stage::Vacant && state.ended.is_none();
-        ranks.filter(|(_, state)| is_running(state)).map(|(rank, _)| rank).collect()
+        self.ranks.running().map(|(rank, _)| rank).collect()
     }
 
     fn welcome(&mut self, now: Duration, rank: Rank) {
-        if self.ranks[rank.index()].stage != Stage::Started {
+        if self.ranks[rank].stage != Stage::Started {
             let again = "a second process of this rank asked to join";
             return self.fail(now, rank, Fault::BadMessage(again.into()));
         }
@@ -272,7 +260,7 @@ impl Job {
         self.reach(rank, Stage::Welcomed);
         self.actions.push_back(Action::Welcome(rank));
         // A rank that ended well before it joined could still have been no Weft program at all.
-        let deserters = (0u16..).map(Rank).zip(&self.ranks).filter(|(_, state)| {
+        let deserters = self.ranks.numbered().filter(|(_, state)| {
             state.stage == Stage::Started && state.ended == Some(Ending::Exited(0))
         });
         let cause = Ending::Exited(0);
@@ -282,24 +270,39 @@ impl Job {
 
     /// A rank asks for so many more. Who asks while the job ends needs no answer.
     fn spawn(&mut self, now: Duration, by: Rank, count: u16) {
-        let ranks = (0u16..).map(Rank).zip(&self.ranks);
-        let is_vacant = |state: &RankState| state.stage == Stage::Vacant && state.ended.is_none();
-        let vacant = ranks.filter(|(_, state)| is_vacant(state));
-        let vacant: Vec<Rank> = vacant.map(|(rank, _)| rank).collect();
         let Phase::Running = self.phase else { return };
+        let vacant = self.ranks.vacant();
         let Some(ranks) = vacant.get(..usize::from(count)) else {
             let left = vacant.len() as u16;
             return self.actions.push_back(Action::RefuseSpawn { by, left });
         };
-        for rank in ranks {
-            let state = &mut self.ranks[rank.index()];
-            (state.stage, state.started_at) = (Stage::Started, now);
-        }
+        ranks.iter().for_each(|rank| self.ranks.start(now, *rank));
         self.actions.push_back(Action::Spawn { by, ranks: ranks.to_vec() });
     }
 
+    /// A rank lets in so many visitors: those for whom there is a place on their host.
+    fn admit(&mut self, now: Duration, by: Rank, most: u16) {
+        let Phase::Running = self.phase else { return };
+        if most > 0 && self.ranks.vacant().is_empty() {
+            return self.actions.push_back(Action::RefuseSpawn { by, left: 0 });
+        }
+        let mut admitted = Vec::new();
+        for visitor in std::mem::take(&mut self.visitors) {
+            let vacant = self.ranks.vacant().into_iter();
+            let place = { vacant }.find(|it| self.ranks[*it].host == visitor.host);
+            match place.filter(|_| admitted.len() < usize::from(most)) {
+                Some(rank) => {
+                    self.ranks.start(now, rank);
+                    admitted.push((rank, visitor));
+                }
+                None => self.visitors.push(visitor),
+            }
+        }
+        self.actions.push_back(Action::Admit { by, admitted });
+    }
+
     fn ask_to_go_on(&mut self, now: Duration, rank: Rank) {
-        let state = &mut self.ranks[rank.index()];
+        let state = &mut self.ranks[rank];
         match state.stage {
             Stage::Started => state.asks_to_go_on = true,
             _ => {
@@ -312,42 +315,33 @@ impl Job {
     /// False if this rank and one that was welcomed want different reactions to losses, and the
     /// user has not said what holds.
     fn agrees(&self, rank: Rank) -> bool {
-        let asks = self.ranks[rank.index()].asks_to_go_on;
-        self.on_loss == OnLoss::Continue || self.welcomed().all(|it| it.asks_to_go_on == asks)
+        let asks = self.ranks[rank].asks_to_go_on;
+        self.on_loss == OnLoss::Continue || self.ranks.welcomed().all(|it| it.asks_to_go_on == asks)
     }
 
     /// True if the job goes on after a loss: all that were welcomed have asked alike, or the user
     /// has said it.
     fn goes_on(&self) -> bool {
-        self.on_loss == OnLoss::Continue || self.welcomed().any(|it| it.asks_to_go_on)
-    }
-
-    fn welcomed(&self) -> impl Iterator<Item = &RankState> {
-        self.ranks.iter().filter(|state| state.stage > Stage::Started)
+        self.on_loss == OnLoss::Continue || self.ranks.welcomed().any(|it| it.asks_to_go_on)
     }
 
     fn reach(&mut self, rank: Rank, stage: Stage) {
-        let state = &mut self.ranks[rank.index()];
+        let state = &mut self.ranks[rank];
         state.stage = state.stage.max(stage);
-    }
-
-    /// The rank that has been started first of those that have not joined, and when.
-    fn first_not_joined(&self) -> Option<(Rank, Duration)> {
-        let running = self.running().into_iter().map(|rank| (rank, &self.ranks[rank.index()]));
-        let late = running.filter(|(_, state)| state.stage < Stage::Joined);
-        let since = late.map(|(rank, state)| (rank, state.started_at));
-        since.min_by_key(|(_, since)| *since)
     }
 
     /// Of ends seen together the gravest is judged first: a crash before a status before silence.
     fn ended(&mut self, now: Duration, mut endings: Vec<(Rank, Ending)>) {
+        for (rank, ending) in &mut endings {
+            *ending = self.ranks[*rank].as_said(*ending);
+        }
         endings.sort_by_key(|(rank, ending)| match ending {
-            Ending::Killed(_) | Ending::OutOfMemory => (0, *rank),
+            Ending::Killed(_) | Ending::OutOfMemory | Ending::Unseen => (0, *rank),
             Ending::Exited(status) if *status != 0 => (1, *rank),
             Ending::Exited(_) => (2, *rank),
         });
         for &(rank, ending) in &endings {
-            self.ranks[rank.index()].ended = Some(ending);
+            self.ranks[rank].ended = Some(ending);
         }
         self.tell_of_well_ended(&endings);
         let loss = |(lost, cause)| Some(Loss { lost, cause, fault: self.fault_of(lost, cause)? });
@@ -358,7 +352,7 @@ impl Job {
     /// have come to the end of the program then, but one that is lost at its end may have told some
     /// of the last agreement, and those who have ended tell nobody.
     fn tell_of_well_ended(&mut self, endings: &[(Rank, Ending)]) {
-        if !self.goes_on() || self.have_none_asked() {
+        if !self.goes_on() || self.ranks.have_none_asked() {
             return;
         }
         for &(lost, cause) in endings {
@@ -373,7 +367,10 @@ impl Job {
         let mut running = self.running();
         running.retain(|rank| ranks.contains(rank));
         for rank in ranks {
-            self.ranks[rank.index()].ended.get_or_insert(LOST_WITH_HOST);
+            let state = &mut self.ranks[*rank];
+            state.ended.get_or_insert(LOST_WITH_HOST);
+            let host = state.host;
+            self.visitors.retain(|visitor| visitor.host != host);
         }
         let fault = || Fault::HostLost { why: why.clone() };
         let loss = |lost| Loss { lost, cause: LOST_WITH_HOST, fault: fault() };
@@ -381,38 +378,30 @@ impl Job {
     }
 
     fn fault_of(&self, rank: Rank, ending: Ending) -> Option<Fault> {
-        match (ending, self.ranks[rank.index()].stage) {
+        match (ending, self.ranks[rank].stage) {
             (Ending::Killed(signal), _) => Some(Fault::Killed { signal }),
             (Ending::OutOfMemory, _) => Some(Fault::OutOfMemory),
+            (Ending::Unseen, _) => Some(Fault::Ended),
             (Ending::Exited(0), Stage::Leaving) => None,
             (Ending::Exited(0), Stage::Started) => {
-                (!self.have_none_asked()).then_some(Fault::NeverJoined)
+                (!self.ranks.have_none_asked()).then_some(Fault::NeverJoined)
             }
             (Ending::Exited(0), _) => Some(Fault::LeftEarly),
             (Ending::Exited(status), _) => Some(Fault::Exited { status }),
         }
     }
 
-    /// True if no rank has asked for its place.
-    fn have_none_asked(&self) -> bool {
-        self.ranks.iter().all(|state| state.stage <= Stage::Started)
-    }
-
-    fn has_one_ended_well(&self) -> bool {
-        self.ranks.iter().any(RankState::has_ended_well)
-    }
-
     /// Ranks are lost, seen together. A job that ends at a loss announces the first one only: the
     /// survivors have all that they need to know.
     fn lose(&mut self, now: Duration, mut losses: Vec<Loss>) {
-        losses.retain(|loss| !self.ranks[loss.lost.index()].is_lost);
+        losses.retain(|loss| !self.ranks[loss.lost].is_lost);
         let mut borne = Vec::new();
         for Loss { lost, cause, fault } in losses {
             let goes_on = self.goes_on();
-            if goes_on || !self.ranks.iter().any(|state| state.is_lost) {
+            if goes_on || !self.ranks.have_lost_one() {
                 self.actions.push_back(Action::AnnounceLoss { lost, cause });
             }
-            self.ranks[lost.index()].is_lost = true;
+            self.ranks[lost].is_lost = true;
             let told_to = |signal: &&Signal| cause == Ending::Killed(signal.as_raw());
             match self.passed_on.iter().find(told_to) {
                 Some(signal) => self.end_at(now, lost, EndCause::Interrupted(*signal)),
@@ -430,7 +419,7 @@ impl Job {
     fn bear(&mut self, losses: Vec<(Rank, Fault)>) {
         let left = self.running().len() as u16;
         let is_running = matches!(self.phase, Phase::Running);
-        let is_end = is_running && left == 0 && !self.has_one_ended_well();
+        let is_end = is_running && left == 0 && !self.ranks.has_one_ended_well();
         let told = losses.len().saturating_sub(usize::from(is_end));
         for (lost, fault) in losses.iter().take(told).cloned() {
             self.actions.push_back(Action::ReportLoss { lost, fault, left });
@@ -455,7 +444,7 @@ impl Job {
     }
 
     fn is_victim(&self, rank: Rank) -> bool {
-        let state = &self.ranks[rank.index()];
+        let state = &self.ranks[rank];
         state.ended == Some(Ending::Exited(i32::from(PEER_LOST))) && state.report.is_some()
     }
 

@@ -16,7 +16,7 @@
 //! | `on_loss`, `progress`, `refused`, `shared_files`, `signals`, `this_host`, `wait` | more of these |
 //! | `pmi`, `stack` | process managers, and stacks of threads; both know nothing of Weft |
 //! | `messages` | what launcher, ranks, agents and whoever asks about a job tell one another |
-//! | `channel`, `output` | sockets to ranks, and what ranks write |
+//! | `channel`, `door`, `output` | sockets to ranks and to those who ask to become some, and what ranks write |
 //! | `roll`, `job_roll`, `queries` | what ranks do, in lines, and for whoever asks |
 //! | `spec`, `error`, `outcome`, `job` | a job: its description, its state, how it comes out |
 //! | `recording`, `sampling` | what ranks do, as a trace |
@@ -47,6 +47,7 @@ mod access;
 mod channel;
 mod clock;
 mod crew;
+mod door;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -93,7 +94,8 @@ pub use limits::ranks_within;
 pub use managed::is_wanted;
 pub use member::{InheritError, JoinError, Membership, SpawnError};
 pub use messages::{
-    BadMessage, Ending, EthernetAccess, JobNetwork, Options, RANKS_MAX, RankNow, Snapshot,
+    BadMessage, DoorKey, Ending, EthernetAccess, JobNetwork, NoDoor, Options, RANKS_MAX, RankNow,
+    Snapshot,
 };
 pub use mtu::{Mtu, NoMtu};
 pub use on_loss::OnLoss;

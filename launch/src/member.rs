@@ -6,7 +6,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, channel as answers};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Signal, getpid, kill_process};
@@ -14,10 +16,14 @@ use weft_link::bell::{Cause, Loss};
 use weft_wire::Rank;
 
 use crate::channel;
+use crate::door;
 use crate::managed::{self, Managed};
-use crate::messages::{BadMessage, JobNetwork, Message as _, Options, ToLauncher, ToRank, Welcome};
+use crate::messages::{
+    BadMessage, DoorKey, JobNetwork, Message as _, Options, ToLauncher, ToRank, Welcome,
+};
 use crate::on_loss::OnLoss;
 use crate::roll::WATCHER;
+use crate::wait::is_ready;
 use weft_link_shm::Settings;
 use weft_xdp::XdpPort;
 
@@ -28,6 +34,12 @@ mod inherited;
 pub use error::{JoinError, SpawnError};
 pub use inherited::InheritError;
 pub(crate) use inherited::{JOB, parses_as_job_variable};
+
+/// The environment variable that says at which door a process knocks that was not started by
+/// `weft run`.
+const DOOR: &str = "WEFT_DOOR";
+/// Time that a process waits at a door before it says so.
+const WAITING_UNSAID: Duration = Duration::from_secs(2);
 
 /// A rank's place in its job.
 ///
@@ -45,15 +57,11 @@ pub struct Membership {
     asked_to_go_on: bool,
 }
 
-/// Answer of a launcher that was asked for more ranks: those that come, or how many there is room
-/// for.
-type SpawnAnswer = Result<Vec<Rank>, u16>;
-
 /// Launcher that started this process.
 #[derive(Debug)]
 enum Launcher {
     /// [`run`](crate::run), over a socket, and its answers to who asks for more ranks.
-    Weft(Arc<OwnedFd>, Mutex<Receiver<SpawnAnswer>>),
+    Weft(Arc<OwnedFd>, Mutex<Receiver<ToRank>>),
     /// A process manager.
     Manager(Managed),
 }
@@ -76,11 +84,38 @@ impl Membership {
         }
         // What a rank has started finds the variable too, and has no place.
         let is_weft = std::env::var_os(JOB).is_some();
-        match inherited::take()? {
-            Some(channel) => Self::ask(channel, on_loss).map(Some),
-            None if is_weft => Ok(None),
-            None => Self::meet(),
+        match (inherited::take()?, std::env::var_os(DOOR)) {
+            (Some(channel), _) => Self::ask(channel, on_loss).map(Some),
+            (None, _) if is_weft => Ok(None),
+            (None, Some(door)) => Self::knock(&door.to_string_lossy(), on_loss).map(Some),
+            (None, None) => Self::meet(),
         }
+    }
+
+    /// Asks for a place in the job that has this door, a [`DoorKey`] as text or the file that
+    /// `weft run --door` writes. Does what [`find`](Self::find) does where the environment says
+    /// `WEFT_DOOR`. Blocks until the job's program lets this process in; if that takes longer than
+    /// 2 s, it is said on standard error.
+    ///
+    /// # Errors
+    /// [`JoinError`] if there is no such door, or the job ends before it opens.
+    pub fn knock(door: &str, on_loss: OnLoss) -> Result<Self, JoinError> {
+        let key = DoorKey::find(door)?;
+        let channel = door::knock(&key).map_err(JoinError::Door)?;
+        inherited::mark_taken()?;
+        let not_admitted = |error| match error {
+            JoinError::LauncherGone => JoinError::NotAdmitted,
+            other => other,
+        };
+        // Why it was not let in is there to be read, even if nobody listens any more.
+        say_hello(&channel, on_loss).or_else(|error| match error {
+            JoinError::LauncherGone => Ok(()),
+            other => Err(other),
+        })?;
+        if !is_ready(&channel, PollFlags::IN, WAITING_UNSAID)? {
+            eprintln!("weft: waits at the door of the job until its program lets this process in");
+        }
+        Self::take_place(channel, on_loss).map_err(not_admitted)
     }
 
     /// Finds the place that a process manager gives.
@@ -98,19 +133,23 @@ impl Membership {
     }
 
     fn ask(channel: OwnedFd, on_loss: OnLoss) -> Result<Self, JoinError> {
+        say_hello(&channel, on_loss)?;
+        Self::take_place(channel, on_loss)
+    }
+
+    /// Takes the place that the launcher answers with.
+    fn take_place(channel: OwnedFd, on_loss: OnLoss) -> Result<Self, JoinError> {
         let asked_to_go_on = on_loss == OnLoss::Continue;
-        if asked_to_go_on {
-            tell(&channel, &ToLauncher::GoOn)?;
-        }
-        tell(&channel, &ToLauncher::Hello)?;
         let received = channel::receive(&channel, RecvFlags::empty())?;
         let message = ToRank::parse(&received.bytes)?;
         let (got, needed) = (received.descriptors.len(), message.descriptors());
         if got != needed {
             return Err(BadMessage::Descriptors { got, needed }.into());
         }
-        let ToRank::Welcome(welcome) = message else {
-            return Err(JoinError::Bad(BadMessage::Range("order")));
+        let welcome = match message {
+            ToRank::Welcome(welcome) => welcome,
+            ToRank::Refused(why) => return Err(JoinError::Refused(why)),
+            _ => return Err(JoinError::Bad(BadMessage::Range("order"))),
         };
         let channel = Arc::new(channel);
         let (answer, answered) = answers();
@@ -162,14 +201,36 @@ impl Membership {
     /// # Errors
     /// [`SpawnError`].
     pub fn spawn(&self, count: u16) -> Result<Vec<Rank>, SpawnError> {
+        self.ask_for(count, &ToLauncher::Spawn(count))
+    }
+
+    /// Has the launcher let in those who wait at the job's [door](DoorKey), `most` at most, as far
+    /// as there are places on their hosts; returns which ranks they are, none if nobody waits. They
+    /// join by themselves, as ranks that were [started](Self::spawn) do. Blocks until the launcher
+    /// has answered, and waits for nobody else.
+    ///
+    /// # Errors
+    /// [`SpawnError`]; there is no room for anybody.
+    pub fn admit(&self, most: u16) -> Result<Vec<Rank>, SpawnError> {
+        self.ask_for(most, &ToLauncher::Admit(most))
+    }
+
+    fn ask_for(&self, asked: u16, question: &ToLauncher) -> Result<Vec<Rank>, SpawnError> {
         let Launcher::Weft(channel, answers) = &self.launcher else {
-            return Err(SpawnError::NoRoom { asked: count, left: 0 });
+            return Err(match question {
+                ToLauncher::Admit(_) => SpawnError::NoDoor,
+                _ => SpawnError::NoRoom { asked, left: 0 },
+            });
         };
         // One question after the other: an answer does not say which it is for.
         let answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
-        tell(channel, &ToLauncher::Spawn(count))?;
-        let answer = answers.recv().map_err(|_| JoinError::LauncherGone)?;
-        answer.map_err(|left| SpawnError::NoRoom { asked: count, left })
+        tell(channel, question)?;
+        match answers.recv() {
+            Ok(ToRank::Spawned(ranks)) => Ok(ranks),
+            Ok(ToRank::NoRoom(left)) => Err(SpawnError::NoRoom { asked, left }),
+            Ok(_) => Err(SpawnError::NoDoor),
+            Err(_) => Err(JoinError::LauncherGone.into()),
+        }
     }
 
     /// A number that tells the job from others of the same process manager, or on the same network;
@@ -295,6 +356,14 @@ impl Membership {
     }
 }
 
+/// Asks for a place, and for this reaction to losses.
+fn say_hello(channel: &OwnedFd, on_loss: OnLoss) -> Result<(), JoinError> {
+    if on_loss == OnLoss::Continue {
+        tell(channel, &ToLauncher::GoOn)?;
+    }
+    tell(channel, &ToLauncher::Hello)
+}
+
 fn tell(channel: &impl AsFd, message: &ToLauncher) -> Result<(), JoinError> {
     channel::send(channel, &message.emit(), &[], SendFlags::empty()).map_err(|error| match error {
         Errno::PIPE | Errno::CONNRESET => JoinError::LauncherGone,
@@ -304,18 +373,15 @@ fn tell(channel: &impl AsFd, message: &ToLauncher) -> Result<(), JoinError> {
 
 /// Starts the thread that ends this process when the launcher's end of the connection is closed,
 /// and takes what the launcher says until then.
-fn die_with(channel: Arc<OwnedFd>, answer: Sender<SpawnAnswer>) -> io::Result<()> {
+fn die_with(channel: Arc<OwnedFd>, answer: Sender<ToRank>) -> io::Result<()> {
     const STACK_BYTES: usize = 128 * 1024;
     thread::Builder::new().name(WATCHER.into()).stack_size(STACK_BYTES).spawn(move || {
-        // To a rank that it has welcomed the launcher only says which ranks come.
+        // To a rank that it has welcomed the launcher only answers which ranks come.
         while let Ok(received) = channel::receive(&*channel, RecvFlags::empty()) {
-            let said = match ToRank::parse(&received.bytes) {
-                Ok(ToRank::Spawned(ranks)) => Ok(ranks),
-                Ok(ToRank::NoRoom(left)) => Err(left),
-                _ => continue,
-            };
-            // Nobody waits for it if the rank is about to end.
-            let _ = answer.send(said);
+            if let Ok(said) = ToRank::parse(&received.bytes) {
+                // Nobody waits for it if the rank is about to end.
+                let _ = answer.send(said);
+            }
         }
         // Not `exit`: a rank whose launcher is gone must not run on in some handler or
         // destructor.

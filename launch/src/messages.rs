@@ -12,13 +12,14 @@
 //! | module | what |
 //! |---|---|
 //! | `format`, `bounds`, `checks`, `parts` | the form of every message, what limits it, and what travels otherwise than its type says |
-//! | `options`, `network`, `ending`, `event`, `standing`, `snapshot`, `reached` | facts, of which messages consist |
+//! | `options`, `network`, `door`, `ending`, `event`, `standing`, `snapshot`, `reached` | facts, of which messages consist |
 //! | `rank`, `hosts` | messages between the launcher and a rank, and an agent |
 //!
 //! Nothing here names anything above: these are the words that all others speak.
 
 mod bounds;
 mod checks;
+mod door;
 mod ending;
 mod event;
 mod format;
@@ -37,8 +38,10 @@ pub(crate) use bounds::{
     STACKS_MAX, TEXT_BYTES_MAX,
 };
 pub(crate) use checks::{at_most, check_protection, ensure};
+pub(crate) use door::DoorSecret;
+pub use door::{DoorKey, NoDoor};
 pub use ending::Ending;
-pub(crate) use event::Event;
+pub(crate) use event::{Event, Visitor};
 pub use format::BadMessage;
 pub(crate) use format::{Message, open};
 pub(crate) use network::draw_job;

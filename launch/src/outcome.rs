@@ -29,6 +29,8 @@ pub enum Fault {
     },
     /// The system killed it, as far as can be told, because memory was full.
     OutOfMemory,
+    /// It ended without leaving, and how only its parent knows: it had joined by the job's door.
+    Ended,
     /// It exited with a status other than 0.
     Exited {
         /// That status.
@@ -170,7 +172,8 @@ impl Fault {
             Fault::OutOfMemory => of_signal(Signal::KILL.as_raw()),
             Fault::Exited { status } => u8::try_from(*status).unwrap_or(1),
             Fault::CannotStart { .. } => 126,
-            Fault::LeftEarly
+            Fault::Ended
+            | Fault::LeftEarly
             | Fault::NeverJoined
             | Fault::LateJoin { .. }
             | Fault::AsksOtherwise
@@ -260,6 +263,9 @@ impl fmt::Display for Account<'_> {
             Fault::OutOfMemory => f.write_str(
                 "was killed by signal 9 (SIGKILL) when memory was full, the machine's or what the \
                  job's cgroup may have: allow it more, or run fewer ranks here",
+            )?,
+            Fault::Ended => f.write_str(
+                "ended without leaving; how it ended is said where it was started, since it had joined by the door",
             )?,
             Fault::Exited { status } => write!(f, "exited with status {status}")?,
             Fault::LeftEarly => f.write_str(

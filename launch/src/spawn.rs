@@ -6,17 +6,22 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use rustix::event::PollFlags;
 use rustix::net::SendFlags;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_send_signal, waitid,
+};
 use weft_wire::Rank;
 
 use crate::channel;
+use crate::door::Visitor;
 use crate::messages::{Ending, Message as _, Start, ToRank};
 use crate::orphans::{self, KILL_LIMIT};
 use crate::refused::pidfd_open;
 use crate::spec::{Binding, JobSpec};
+use crate::wait::is_ready;
 
 /// The first argument of an executable that is to become a rank's program.
 pub(crate) const START_RANK: &str = "start-rank";
@@ -31,6 +36,8 @@ pub(crate) struct Process {
     pub channel: Option<OwnedFd>,
     /// True if it is to be waited for no more.
     released: bool,
+    /// True if this process has started it: else it is somebody else's child, of a group of theirs.
+    is_child: bool,
 }
 
 /// A process that has just been started, and its output.
@@ -90,7 +97,7 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     let exit = pidfd_open(pid).inspect_err(|_| {
         orphans::end(pid, Instant::now() + KILL_LIMIT);
     })?;
-    let process = Process { pid, exit, channel: Some(channel), released: false };
+    let process = Process { pid, exit, channel: Some(channel), released: false, is_child: true };
     let (Some(out), Some(err)) = pipes else { return Err(io::ErrorKind::BrokenPipe.into()) };
     Ok(Spawned { process, out: out.into(), err: err.into() })
 }
@@ -128,6 +135,12 @@ pub(crate) fn stdin_of_first() -> io::Result<OwnedFd> {
 }
 
 impl Process {
+    /// The process of a visitor that was let in.
+    pub fn admitted(visitor: Visitor) -> Self {
+        let Visitor { process, exit, channel, .. } = visitor;
+        Process { pid: process, exit, channel: Some(channel), released: false, is_child: false }
+    }
+
     /// The process identifier.
     pub fn id(&self) -> u32 {
         self.pid.as_raw_pid().cast_unsigned()
@@ -138,12 +151,16 @@ impl Process {
         !self.released
     }
 
-    /// Sends a signal to the process and all that it started in its group.
+    /// Sends a signal to the process, and if it is a child to all that it started in its group.
     pub fn signal(&self, signal: Signal) {
-        if self.is_running() {
-            // The group has ended if this fails, which its leader's end will tell.
-            let _ = kill_process_group(self.pid, signal);
+        if !self.is_running() {
+            return;
         }
+        // It has ended, or its group, if this fails, which the descriptor will tell.
+        let _ = match self.is_child {
+            true => kill_process_group(self.pid, signal),
+            false => pidfd_send_signal(&self.exit, signal),
+        };
     }
 
     /// Ending of the process; `None` if it still runs.
@@ -151,6 +168,10 @@ impl Process {
     /// What is left of its group is killed while the process, not yet reaped, still keeps the
     /// group's number from being given to others.
     pub fn collect(&mut self) -> io::Result<Option<Ending>> {
+        if !self.is_child {
+            self.released = is_ready(&self.exit, PollFlags::IN, Duration::ZERO)?;
+            return Ok(self.released.then_some(Ending::Unseen));
+        }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         let pidfd = || WaitId::PidFd(self.exit.as_fd());
         let Some(status) = waitid(pidfd(), options | WaitIdOptions::NOWAIT)? else {
@@ -168,7 +189,13 @@ impl Process {
     pub fn end(&mut self, by: Instant) {
         if self.is_running() {
             self.signal(Signal::KILL);
-            orphans::end(self.pid, by);
+            if self.is_child {
+                orphans::end(self.pid, by);
+            } else {
+                let left = by.saturating_duration_since(Instant::now());
+                // Whose child it is sees to it that it disappears.
+                let _ = is_ready(&self.exit, PollFlags::IN, left);
+            }
             self.released = true;
         }
     }

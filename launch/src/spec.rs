@@ -5,8 +5,9 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::door::DoorFile;
 use crate::error::LaunchError;
-use crate::messages::{ON_LOSS, Options, TRACE, check_options};
+use crate::messages::{DoorKey, ON_LOSS, Options, TRACE, check_options};
 use crate::mtu::Mtu;
 use crate::on_loss::OnLoss;
 use crate::output::OutputPlan;
@@ -35,6 +36,9 @@ pub struct JobSpec {
     /// Number of these ranks, the last ones, that are not started: programs may have them started.
     /// On several hosts [`HostsSpec::room`](crate::HostsSpec::room) says how many there may be.
     pub vacant: u16,
+    /// File to say in where the job's door is, by which processes join that it has not started;
+    /// `None` if it has none. It is there while the job runs.
+    pub door: Option<PathBuf>,
     /// The program, a path or a name.
     pub program: OsString,
     /// Its arguments.
@@ -108,6 +112,7 @@ impl JobSpec {
         JobSpec {
             settings,
             vacant: 0,
+            door: None,
             program: program.into(),
             arguments: Vec::new(),
             later: Vec::new(),
@@ -202,6 +207,18 @@ impl JobSpec {
     /// Number of ranks that the job begins with.
     pub fn founders(&self) -> u16 {
         self.settings.ranks - self.vacant
+    }
+
+    /// A key for the door, if the job is to have one.
+    pub(crate) fn draw_door(&self) -> io::Result<Option<DoorKey>> {
+        self.door.as_ref().map(|_| DoorKey::draw()).transpose()
+    }
+
+    /// Writes the key to the file that is to have it.
+    pub(crate) fn show_door(&self, key: Option<&DoorKey>) -> Result<Option<DoorFile>, LaunchError> {
+        let (Some(path), Some(key)) = (&self.door, key) else { return Ok(None) };
+        let failed = |error| LaunchError::Door { path: path.clone(), error };
+        DoorFile::write(path, key).map(Some).map_err(failed)
     }
 
     pub(crate) fn check(&self) -> Result<(), LaunchError> {

@@ -12,12 +12,15 @@ use weft_wire::Rank;
 use crate::access::{Access, Bound, bind_sockets};
 use crate::clock::Clock;
 use crate::crew::{Crew, Part};
+use crate::door::{AtDoor, Door, DoorFile, DoorNews};
 use crate::error::LaunchError;
 use crate::job::{Action, EndCause, Job};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::StandardStream;
-use crate::messages::{Event, JobNetwork, Message as _, Snapshot, Standing, ToRank, draw_job};
+use crate::messages::{
+    Event, JobNetwork, Message as _, Snapshot, Standing, ToRank, Visitor, draw_job,
+};
 use crate::mtu::Mtu;
 use crate::outcome::{Failure, Fault, JobOutcome, Verdict};
 use crate::output::Output;
@@ -57,6 +60,7 @@ pub fn run(spec: &JobSpec) -> Result<JobOutcome, LaunchError> {
 enum Source {
     Signals,
     Query(Question),
+    Door(AtDoor),
     Channel(Rank),
     Stream(usize),
     Sink(usize),
@@ -74,6 +78,8 @@ struct Supervision<'a> {
     signals: Option<Signals>,
     /// Places where others ask how the job stands.
     queries: QuerySockets,
+    /// The file that says where the door is, while the job runs.
+    _door_file: Option<DoorFile>,
     /// Trace of the ranks, if it is wanted.
     recording: Option<Recording>,
     progress: ProgressWatch,
@@ -101,7 +107,9 @@ impl<'a> Supervision<'a> {
         let signals = spec.dedicated.then(Signals::collect).transpose()?;
         let queries = QuerySockets::open(spec.dedicated, &Question::ALL);
         let here = (0..ranks).map(Rank).collect();
-        let part = Part { here, founders: spec.founders(), network: network(spec)? };
+        let key = spec.draw_door()?;
+        let door = key.as_ref().map(Door::open).transpose()?;
+        let part = Part { here, founders: spec.founders(), network: network(spec)?, door };
         let (crew, pipes) = Crew::start(spec, programs, part, stdin_of_first()?)?;
         for (rank, (out, err)) in (0..).zip(pipes) {
             let failed = |error| LaunchError::Spawn { rank, ranks, error };
@@ -113,6 +121,7 @@ impl<'a> Supervision<'a> {
             spec.loss_grace,
             spec.on_loss(),
         );
+        let door_file = spec.show_door(key.as_ref())?;
         Ok(Supervision {
             spec,
             programs,
@@ -122,6 +131,7 @@ impl<'a> Supervision<'a> {
             output,
             signals,
             queries,
+            _door_file: door_file,
             recording,
             progress: ProgressWatch::new(spec.progress_limit),
             lost: Vec::new(),
@@ -136,6 +146,7 @@ impl<'a> Supervision<'a> {
             match source {
                 Source::Signals => self.take_signals(),
                 Source::Query(question) => self.answer(question),
+                Source::Door(at) => self.attend(at),
                 Source::Channel(rank) => self.take_messages(rank),
                 Source::Stream(number) => self.output.read_some(number),
                 Source::Sink(number) => {
@@ -200,6 +211,8 @@ impl<'a> Supervision<'a> {
         all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
         let queries = self.queries.waits_for();
         all.extend(queries.map(|(asked, socket)| (Source::Query(asked), socket, For::IN)));
+        let door = self.crew.at_door();
+        all.extend(door.map(|(at, fd, flags)| (Source::Door(at), fd, flags)));
         let roll_call_lines = self.crew.channels();
         all.extend(roll_call_lines.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
         let written = self.output.readable();
@@ -289,6 +302,8 @@ impl<'a> Supervision<'a> {
                 Action::Signal(rank, signal) => self.crew.signal(rank, signal),
                 Action::Spawn { by, ranks } => self.spawn(by, ranks),
                 Action::RefuseSpawn { by, left } => self.crew.answer(by, &ToRank::NoRoom(left)),
+                Action::Admit { by, admitted } => self.admit(by, &admitted),
+                Action::Forget(visitor) => self.crew.forget(visitor.number),
                 Action::StopSelf => self.clock.pause(|| {
                     // If it cannot be stopped it goes on, which is what it would do next.
                     let _ = kill_process(getpid(), Signal::STOP);
@@ -308,6 +323,29 @@ impl<'a> Supervision<'a> {
                 return events.into_iter().for_each(|event| self.handle(event));
             }
         }
+        self.crew.answer(by, &ToRank::Spawned(ranks));
+    }
+
+    /// Attends to what happens at the door.
+    fn attend(&mut self, at: AtDoor) {
+        let here = |number| Visitor { host: 0, number };
+        match self.crew.attend(at) {
+            Some(DoorNews::Knocked(number)) => self.handle(Event::Knocked(here(number))),
+            Some(DoorNews::Gone(number)) => self.handle(Event::WentAway(here(number))),
+            None => {}
+        }
+    }
+
+    /// Lets visitors in as these ranks, and tells rank `by`. What they write goes where it went.
+    fn admit(&mut self, by: Rank, admitted: &[(Rank, Visitor)]) {
+        for (rank, visitor) in admitted {
+            if let Err(error) = self.crew.admit(visitor.number, by) {
+                let events = Event::not_started(*rank, &error);
+                return events.into_iter().for_each(|event| self.handle(event));
+            }
+            self.output.add_remote_rank(&self.spec.output);
+        }
+        let ranks = admitted.iter().map(|(rank, _)| *rank).collect();
         self.crew.answer(by, &ToRank::Spawned(ranks));
     }
 

@@ -13,6 +13,7 @@
 //! | `varied` | its operations with lengths that members choose |
 //! | `scan` | its scans |
 //! | `shrink` | agreements of its members that live, and the team of these |
+//! | [`Counter`] | a counter that its members share |
 //! | `growing` | its growth by ranks that come later, and the first team of these |
 //! | `agreeing` | what they agree about, one after the other |
 //! | `split` | the teams that it is split into |
@@ -24,6 +25,7 @@
 //! | `reduction` | [`Reduction`] and the usual ones |
 
 mod agreeing;
+mod counter;
 mod growing;
 mod operations;
 mod pending;
@@ -37,6 +39,7 @@ mod team;
 mod values;
 mod varied;
 
+pub use counter::Counter;
 pub(crate) use growing::RankTeams;
 pub use pending::Pending;
 pub use persistent::{Persistent, PersistentVaried, Prepare, Started};

@@ -44,6 +44,9 @@ pub enum Error {
         /// Number of ranks that there is room for.
         left: u16,
     },
+    /// Ranks that were to be let in to a job without a door.
+    #[error("the job has no door: `weft run --room P --door FILE` opens one")]
+    NoDoor,
     /// The growth of a team by this rank has failed, because it lost a member meanwhile.
     #[error("the team that this rank was to come to has lost a member: it is not needed")]
     Withdrawn,
@@ -264,6 +267,32 @@ pub enum Error {
         /// Largest number of them.
         limit: u32,
     },
+    /// Members that have no counter to move, or not the same.
+    #[error(
+        "the members of this team do not bring the same counter: all of them create one, or all that have it move it and only the others join it"
+    )]
+    CountersDiffer,
+    /// A counter that would be taken away from a rank.
+    #[error(
+        "rank {rank} shares this counter, is not lost, and is no member of the team that it is to move to"
+    )]
+    CounterLeavesOut {
+        /// The rank.
+        rank: Rank,
+    },
+    /// More counters than there are variables for them.
+    #[error(
+        "rank {home} has been the home of {limit} counters already, counters that were moved there included: the first member of another team can be the home of more"
+    )]
+    TooManyCounters {
+        /// The rank that was to be the home.
+        home: Rank,
+        /// Largest number of them.
+        limit: u16,
+    },
+    /// A counter that has handed out all its numbers.
+    #[error("this counter is beyond its last number, which has 64 bits: it is of no use any more")]
+    CounterFull,
     /// A call took longer than it was allowed to; it was cancelled.
     #[error("rank {rank} has not replied to a call of '{service}' in time")]
     CallTimedOut {

@@ -91,8 +91,11 @@ pub use window::OrderWindow;
 
 /// The first variable of the orders of a rank.
 const FIRST_VARIABLE: u16 = USER_VARIABLES;
+/// Number of these: some that orders have from the beginning, and others that they move to.
+pub(crate) const ORDER_VARIABLES: u16 = 32;
 
-const _: () = assert!(ORDERS_PER_RANK <= SYSTEM_VARIABLES as usize);
+const _: () = assert!(ORDERS_PER_RANK <= ORDER_VARIABLES as usize);
+const _: () = assert!(ORDER_VARIABLES < SYSTEM_VARIABLES);
 
 /// The orders of one rank; one of these a rank.
 ///
@@ -224,7 +227,7 @@ impl Orders {
         let variable = Variable { home: Rank(home as u16), index: FIRST_VARIABLE + index as u16 };
         // After a loss an order may get any home: no two orders have the same index there.
         let spare = ORDERS_PER_RANK + made.len();
-        let spare = (spare < SYSTEM_VARIABLES as usize).then_some(FIRST_VARIABLE + spare as u16);
+        let spare = (spare < ORDER_VARIABLES as usize).then_some(FIRST_VARIABLE + spare as u16);
         // It has had its variable even if it cannot be made: the other ranks count it too.
         made.push(Weak::new());
         let window = self.window;

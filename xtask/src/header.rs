@@ -41,6 +41,7 @@ const HEADERS: [Header; 3] = [
             "collective",
             "collective/growing",
             "collective/lasting",
+            "collective/counter",
             "collective/varied",
             "collective/scan",
             "collective/records",

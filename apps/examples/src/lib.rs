@@ -1,4 +1,4 @@
-//! Nineteen short programs, one idea each: what `docs/guide` explains.
+//! Twenty short programs, one idea each: what `docs/guide` explains.
 //!
 //! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that
 //! it runs as processes (`weft run -n 4 -- weft-example ping`) and in the simulator
@@ -13,6 +13,7 @@
 mod bank;
 mod census;
 mod counter;
+mod door;
 mod farm;
 mod growth;
 mod heat;
@@ -29,10 +30,12 @@ mod sort;
 mod sr;
 mod stream;
 mod survivors;
+mod tickets;
 
 pub use bank::bank;
 pub use census::census;
 pub use counter::counter;
+pub use door::door;
 pub use farm::{FarmOptions, farm};
 pub use growth::growth;
 pub use heat::heat;
@@ -49,6 +52,7 @@ pub use sort::sort;
 pub use sr::sr;
 pub use stream::stream;
 pub use survivors::{Failure, SurvivorsOptions, survivors};
+pub use tickets::{TicketsOptions, tickets};
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -78,7 +82,7 @@ pub enum Program {
 }
 
 /// All of them, in the order of the guide.
-pub const ALL: [Example; 19] = [
+pub const ALL: [Example; 21] = [
     messages("ping", "two mailboxes and a round trip, timed", ping),
     messages("hello", "a port with a handler, and a broadcast", hello),
     messages("ring", "a token that handlers pass on", ring),
@@ -95,7 +99,9 @@ pub const ALL: [Example; 19] = [
     messages("sr", "processes that serve operations, the shortest job first", sr),
     messages("census", "regions, calls, an ordered broadcast and packets together", census),
     messages("growth", "ranks that come later, in a team that grows", growth),
+    messages("door", "ranks that come from elsewhere, by the job's door", door),
     with_options("farm", "a task farm that goes on when ranks are lost"),
+    with_options("tickets", "numbers from one counter, which goes on when ranks are lost"),
     with_options("survivors", "a bit of everything, which goes on when ranks are lost"),
     regions("heat", "neighbours read each other's regions of memory", heat),
 ];
@@ -135,6 +141,8 @@ pub enum ExampleOptions {
     Farm(FarmOptions),
     /// Those of the survivors.
     Survivors(SurvivorsOptions),
+    /// Those of the tickets.
+    Tickets(TicketsOptions),
 }
 
 impl ExampleOptions {
@@ -146,6 +154,7 @@ impl ExampleOptions {
         match self {
             ExampleOptions::Farm(options) => Ok(farm(weft, options)?),
             ExampleOptions::Survivors(options) => survivors(weft, options),
+            ExampleOptions::Tickets(options) => Ok(tickets(weft, options)?),
         }
     }
 }

@@ -74,7 +74,8 @@ typedef enum {
     // The members of a team, or the ranks that share regions, began different operations; it is of
     // no use any more.
     WEFT_DISAGREEMENT,
-    // The members of a team that live do not call the same after a loss. They may call it again.
+    // The members of a team that live do not call the same after a loss, or do not bring the same
+    // counter. They may call it again.
     WEFT_CALLS_DIFFER,
     // The job has no room for so many more ranks.
     WEFT_JOB_FULL,
@@ -198,6 +199,10 @@ typedef struct weft_client weft_client;
 // The right to put into, or to get from, a receive buffer of another rank. One thread at a time
 // uses it.
 typedef struct weft_connection weft_connection;
+
+// A counter that a team shares. It is at 0 at first, at its home, the team's first member. Any
+// thread may add to it, several at once, but not while it is moved or freed.
+typedef struct weft_counter weft_counter;
 
 // A multicast group. Any thread may use it, several at once.
 typedef struct weft_group weft_group;
@@ -384,6 +389,13 @@ weft_status weft_join(weft_job **job);
 // a process manager it ends at a loss, which weft_goes_on() says.
 weft_status weft_join_to_go_on(weft_job **job);
 
+// Joins a job that has not started this process by its door, for messages: door is
+// weft-door-ADDRESS:SECRET, or the file that weft run --door writes, on a host of that job. If
+// goes_on is true it asks that the job go on after a loss, as weft_join_to_go_on() does. Blocks
+// until the job's program lets this process in, by weft_team_admit(); WEFT_CANNOT_JOIN if the job
+// ends first. What weft_join() does where the environment says WEFT_DOOR.
+weft_status weft_join_at(const char *door, bool goes_on, weft_job **job);
+
 // Does what weft_join() does, but for packets: there are no ports, no messages and no barrier. Set
 // a callback with weft_packet_receive() before anything arrives.
 weft_status weft_join_packets(weft_job **job);
@@ -457,7 +469,7 @@ weft_status weft_goes_on(const weft_job *job, bool *goes_on);
 weft_status weft_losses(const weft_job *job, weft_loss *losses, size_t room, size_t *count);
 
 // Adds amount to a variable of 64 bits that rank home keeps, and gives what it held before, if
-// before is not null. Programs have the variables 0 to 65503 of each rank, which cost nothing
+// before is not null. Programs have the variables 0 to 64511 of each rank, which cost nothing
 // unless they are used; all begin with 0. Additions go round. The home serves the variable without
 // its program. Atomic across the job: this and the functions like it take place one after the
 // other. Blocks for a round trip at most.
@@ -1032,6 +1044,18 @@ weft_status weft_team_grow(const weft_job *job,
                            weft_team **grown,
                            uint32_t *left);
 
+// Gives the team of the members of this one, in their order, and behind them of ranks that have
+// come by the job's door (weft run --door): as many of most as wait there, and at least so many of
+// them as least says, for which it waits. So 0 and 4 ask who is there, and 1 and 1 wait for one.
+// All members call it, with the same numbers; else it does what weft_team_grow() does.
+// WEFT_INVALID, at all members, if the job has no door, or least is more than most.
+weft_status weft_team_admit(const weft_job *job,
+                            const weft_team *team,
+                            uint32_t least,
+                            uint32_t most,
+                            weft_team **grown,
+                            uint32_t *left);
+
 // Gives the team of the members that live, in their order in this one, which is to be freed as any
 // other. All that live call it, once they hear of a loss by an operation that has failed or by
 // weft_team_lost(); all of them get the same team, without those that any of them knows to be
@@ -1057,6 +1081,33 @@ weft_status weft_team_agree(const weft_team *team,
 // how many there are, of which at most room come to lost, in the order of ranks, as ranks of the
 // job; lost may be null if room is 0. Never blocks.
 weft_status weft_team_lost(const weft_team *team, uint32_t *lost, size_t room, size_t *count);
+
+// Creates a counter that the members of a team share. All of them call it. It is the caller's, to
+// be freed with weft_counter_free(). WEFT_CALLS_DIFFER if others call something else of counters.
+// Blocks until all members have called it; callbacks run meanwhile.
+weft_status weft_counter_create(const weft_team *team, weft_counter **counter);
+
+// Gets a share of the counter that other members move to this team: at members that have none,
+// such as ranks that came later. It is the caller's, to be freed with weft_counter_free(). Fails
+// and blocks as weft_counter_move() does.
+weft_status weft_counter_join(const weft_team *team, weft_counter **counter);
+
+// Adds amount to a counter, and gives its value before, if before is not null. Of the additions
+// that have gone well at ranks that live no two overlap, and values never go down, whoever is
+// lost. WEFT_RANK_LOST if the counter's home is lost, where ranks do not share memory. Blocks for
+// a round trip at most.
+weft_status weft_counter_add(const weft_counter *counter, uint64_t amount, uint64_t *before);
+
+// Moves a counter to a team that its own has been shrunk to or has grown to, and whose first
+// member is its home then. All members call it, or weft_counter_join() if they have none. It goes
+// well at all that live or at none: then the counter is where it was, and may be moved to a
+// smaller team. WEFT_CALLS_DIFFER if not all bring the same counter; WEFT_INVALID if a rank that
+// lives and shares it is not in the team. Blocks until all members have called it; callbacks run
+// meanwhile.
+weft_status weft_counter_move(weft_counter *counter, const weft_team *team);
+
+// Frees what stands for a counter in this program. Never blocks.
+weft_status weft_counter_free(weft_counter *counter);
 
 // Does what weft_gather() does, of as many values as each member wants to bring. At member root
 // all has room for capacity values, and counts, which may be null, for as many numbers as there

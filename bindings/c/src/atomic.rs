@@ -33,7 +33,7 @@ fn atomic(
 }
 
 /// Adds amount to a variable of 64 bits that rank home keeps, and gives what it held before, if
-/// before is not null. Programs have the variables 0 to 65503 of each rank, which cost nothing
+/// before is not null. Programs have the variables 0 to 64511 of each rank, which cost nothing
 /// unless they are used; all begin with 0. Additions go round. The home serves the variable without
 /// its program. Atomic across the job: this and the functions like it take place one after the
 /// other. Blocks for a round trip at most.

@@ -12,10 +12,12 @@
 //! | `scan` | scans |
 //! | `growing` | teams that grow |
 //! | `lasting` | teams after a loss |
+//! | `counter` | counters of teams |
 //! | `records` | reductions by functions of C's |
 //! | `numbers` | types and operations of C's in Rust |
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
+mod counter;
 mod growing;
 mod lasting;
 pub(crate) mod numbers;

@@ -131,7 +131,7 @@ fn of_packets(packets: &weft_endpoint::Statistics) -> weft::Statistics {
 /// until the launcher has answered. The job is the caller's, to be given back to weft_leave().
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_join(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
-    join(job, weft::OnLoss::End)
+    call(|| joined(job, || weft::join_for(weft::OnLoss::End)))
 }
 
 /// Does what weft_join() does, and asks that the job go on after the loss of a rank, as all
@@ -139,16 +139,35 @@ pub extern "C" fn weft_join(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
 /// a process manager it ends at a loss, which weft_goes_on() says.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_join_to_go_on(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
-    join(job, weft::OnLoss::Continue)
+    call(|| joined(job, || weft::join_for(weft::OnLoss::Continue)))
 }
 
-fn join(job: Option<&mut MaybeUninit<*mut Job>>, on_loss: weft::OnLoss) -> Status {
+/// Joins a job that has not started this process by its door, for messages: door is
+/// weft-door-ADDRESS:SECRET, or the file that weft run --door writes, on a host of that job. If
+/// goes_on is true it asks that the job go on after a loss, as weft_join_to_go_on() does. Blocks
+/// until the job's program lets this process in, by weft_team_admit(); WEFT_CANNOT_JOIN if the job
+/// ends first. What weft_join() does where the environment says WEFT_DOOR.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_join_at(
+    door: Text<'_>,
+    goes_on: bool,
+    job: Option<&mut MaybeUninit<*mut Job>>,
+) -> Status {
+    let on_loss = if goes_on { weft::OnLoss::Continue } else { weft::OnLoss::End };
     call(|| {
-        let job = given(job, "the pointer for the result")?;
-        let weft = once(|| Ok(weft::join_for(on_loss)?))?;
-        job.write(Job::new(&weft.packets().clone(), Layer::Messages(weft)));
-        Ok(())
+        let door = door.get("the door")?;
+        joined(job, || weft::join_at(door, on_loss))
     })
+}
+
+fn joined(
+    job: Option<&mut MaybeUninit<*mut Job>>,
+    joining: impl FnOnce() -> weft::Result<Weft>,
+) -> Result<(), Failure> {
+    let job = given(job, "the pointer for the result")?;
+    let weft = once(|| Ok(joining()?))?;
+    job.write(Job::new(&weft.packets().clone(), Layer::Messages(weft)));
+    Ok(())
 }
 
 /// Does what weft_join() does, but for packets: there are no ports, no messages and no barrier. Set

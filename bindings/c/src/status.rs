@@ -63,7 +63,8 @@ pub enum Status {
     /// The members of a team, or the ranks that share regions, began different operations; it is of
     /// no use any more.
     Disagreement,
-    /// The members of a team that live do not call the same after a loss. They may call it again.
+    /// The members of a team that live do not call the same after a loss, or do not bring the same
+    /// counter. They may call it again.
     CallsDiffer,
     /// The job has no room for so many more ranks.
     JobFull,
@@ -223,13 +224,15 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
         Error::Overdrawn { .. } => Status::Overdrawn,
         Error::WaitsForItself(_) => Status::WaitsForItself,
         Error::Disagreement(_) => Status::Disagreement,
-        Error::CallsDiffer(_) => Status::CallsDiffer,
+        Error::CallsDiffer(_) | Error::CountersDiffer => Status::CallsDiffer,
         Error::JobIsFull { .. } => Status::JobFull,
         Error::NotSpawned { .. } => Status::System,
         Error::NoSuchMember { .. } => Status::NoSuchMember,
-        Error::Uneven { .. }
+        Error::NoDoor
+        | Error::Uneven { .. }
         | Error::Parts { .. }
         | Error::Records { .. }
+        | Error::CounterLeavesOut { .. }
         | Error::TooManySplits { .. } => Status::Invalid,
         _ => Status::Other,
     }

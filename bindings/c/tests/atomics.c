@@ -3,7 +3,7 @@
 #include "check.h"
 
 // Variables of rank 1, the last that programs have among them.
-enum { ALONE = 65503, COUNTER = 0, LARGEST, SMALLEST, FLAGS, ORDER };
+enum { ALONE = 64511, COUNTER = 0, LARGEST, SMALLEST, FLAGS, ORDER };
 
 // Times that each rank counts.
 enum { COUNTED = 200 };
@@ -86,12 +86,12 @@ together(weft_job *job, uint32_t rank, uint32_t size)
 static void
 mistakes(weft_job *job)
 {
-    static const char all[] = "there is no variable 65504: programs have 0 to 65503";
+    static const char all[] = "there is no variable 64512: programs have 0 to 64511";
     weft_job *none = NULL;
 
-    FAILS(weft_compare_and_swap(job, 0, 65504, 0, 1, NULL), WEFT_NO_SUCH_VARIABLE, all);
-    FAILS(weft_swap(job, 0, 65504, 1, NULL), WEFT_NO_SUCH_VARIABLE, all);
-    FAILS(weft_fetch_and_min(job, 0, 65504, 1, NULL), WEFT_NO_SUCH_VARIABLE, all);
+    FAILS(weft_compare_and_swap(job, 0, 64512, 0, 1, NULL), WEFT_NO_SUCH_VARIABLE, all);
+    FAILS(weft_swap(job, 0, 64512, 1, NULL), WEFT_NO_SUCH_VARIABLE, all);
+    FAILS(weft_fetch_and_min(job, 0, 64512, 1, NULL), WEFT_NO_SUCH_VARIABLE, all);
     FAILS(weft_fetch_and_max(job, 0, 1u << 20, 1, NULL), WEFT_NO_SUCH_VARIABLE, "variable 1048576");
     FAILS(weft_fetch_and_and(job, 99, 0, 1, NULL), WEFT_NO_SUCH_RANK, "no rank 99");
     FAILS(weft_fetch_and_or(job, 1u << 20, 0, 1, NULL), WEFT_NO_SUCH_RANK, "1048576");

@@ -36,7 +36,7 @@ arguments(weft_job *job)
     FAILS(weft_size(NULL, &size), WEFT_INVALID, "job is null");
     FAILS(weft_size(job, NULL), WEFT_INVALID, "the pointer for the result is null");
     FAILS(weft_leave(packets), WEFT_INVALID, "job is null");
-    FAILS(weft_fetch_and_add(job, 0, 65504, 1, NULL), WEFT_NO_SUCH_VARIABLE, "0 to 65503");
+    FAILS(weft_fetch_and_add(job, 0, 64512, 1, NULL), WEFT_NO_SUCH_VARIABLE, "0 to 64511");
     FAILS(weft_fetch_and_add(job, 99, 0, 1, NULL), WEFT_NO_SUCH_RANK, "no rank 99");
     FAILS(weft_fetch_and_add(job, 1u << 20, 0, 1, NULL), WEFT_NO_SUCH_RANK, "1048576");
     FAILS(weft_interrupts_on(job), WEFT_INVALID, "interrupts are not off");

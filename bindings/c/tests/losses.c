@@ -167,6 +167,20 @@ order_goes_on(const weft_job *job, const weft_order *order, const weft_team *res
     HOLDS(had >= gone_after + 1);
 }
 
+// The counter goes on: what rank 2 had added counts where ranks share memory.
+static void
+counter_goes_on(weft_counter *counter, const weft_team *rest)
+{
+    uint64_t value, all[RANKS - 1];
+
+    OK(weft_counter_move(counter, rest));
+    OK(weft_counter_add(counter, 1, &value));
+    HOLDS(value >= 10 * RANKS && value < 10 * RANKS + RANKS - 1);
+    OK(weft_all_gather(rest, &value, 1, WEFT_U64, all));
+    HOLDS(all[0] != all[1] && all[1] != all[2] && all[2] != all[0]);
+    OK(weft_counter_free(counter));
+}
+
 // The ranks that live go on as a team.
 static void
 goes_on(weft_team *rest, const weft_client *client)
@@ -279,6 +293,7 @@ main(void)
     weft_client *client;
     weft_order *order;
     weft_regions *regions;
+    weft_counter *counter;
     weft_iov piece = { "once", 4 };
 
 #ifdef ASKS
@@ -293,6 +308,8 @@ main(void)
     OK(weft_client_create(job, "service", &client));
     OK(weft_order_create_with_losses(job, "order", ordered, is_lost, &gone, &order));
     before_the_loss(job, all);
+    OK(weft_counter_create(all, &counter));
+    OK(weft_counter_add(counter, 10, NULL));
     regions = read_regions(job);
     OK(weft_order_broadcast(order, &piece, 1, NULL));
     if (me == LOST)
@@ -302,6 +319,7 @@ main(void)
     mistakes(job, all, order);
     OK(weft_team_shrink(all, &rest));
     goes_on(rest, client);
+    counter_goes_on(counter, rest);
     order_goes_on(job, order, rest);
     regions_go_on(regions, rest);
     do_not_do_the_same(all, rest);

@@ -114,12 +114,12 @@ table! {
         reg: call |domain, start: Buffer, length: usize, access: u64, offset: u64, key: u64,
             _: u64, out: Out<Given<Region>>, context: Context| {
             let registration = Registration { access, offset, key, context };
-            register(domain, start.memory(length)?, registration, &out)
+            register(domain, start.addresses(length)?, registration, &out)
         };
         regv: call |domain, pieces: Pieces, count: usize, access: u64, offset: u64, key: u64,
             _: u64, out: Out<Given<Region>>, context: Context| {
             let registration = Registration { access, offset, key, context };
-            register(domain, pieces.memory(count)?, registration, &out)
+            register(domain, pieces.addresses(count)?, registration, &out)
         };
         regattr: call |domain, attributes: Option<&RegionAttr>, _: u64, out: Out<Given<Region>>| {
             let given = some(attributes)?;
@@ -128,7 +128,8 @@ table! {
             }
             let RegionAttr { access, offset, requested_key: key, context, .. } = *given;
             let registration = Registration { access, offset, key, context };
-            register(domain, Pieces::of(given.iov).memory(given.iov_count)?, registration, &out)
+            let memory = Pieces::of(given.iov).addresses(given.iov_count)?;
+            register(domain, memory, registration, &out)
         };
     }
 }

@@ -3,8 +3,9 @@
 //! libfabric's manual leaves a buffer to the provider from the call that names it until its
 //! completion is read, or until the call returns where it says so (`FI_INJECT`); and registered
 //! memory from its registration until its region is closed, with the rights that the registration
-//! names. That is the proof of each block here: a [`Memory`] is made from the arguments of such a
-//! call, and lives until its operation ends or its region is closed.
+//! names. Of a region that is longer than what is allocated there, the program answers for each
+//! access (`fi_mr(3)`). That is the proof of each block here: a [`Memory`] is made from the
+//! arguments of such a call, and lives until its operation ends or its region is closed.
 #![allow(unsafe_code)]
 
 use crate::abi::Iovec;
@@ -40,6 +41,16 @@ impl Buffer {
         }
         Ok(Memory { whole: Piece { start: self.0.cast(), length }, elsewhere: None })
     }
+
+    /// Addresses for others to access, of which memory need not lie behind all: the whole address
+    /// space begins at null, and has no last byte.
+    pub fn addresses(self, length: usize) -> Result<Memory> {
+        if self.0.addr().checked_add(length).is_none() {
+            return Err(Refusal::INVALID);
+        }
+        let start = std::ptr::with_exposed_provenance_mut(self.0.expose_provenance());
+        Ok(Memory { whole: Piece { start, length }, elsewhere: None })
+    }
 }
 
 /// `const struct iovec *`: pieces, as many as C says beside.
@@ -59,6 +70,16 @@ impl Vector {
     /// The bytes.
     pub fn memory(self, count: usize) -> Result<Memory> {
         self.elements(count, 1)
+    }
+
+    /// Addresses for others to access.
+    pub fn addresses(self, count: usize) -> Result<Memory> {
+        if count != 1 || self.0.is_null() {
+            return self.memory(count);
+        }
+        // SAFETY: C promises one piece during the call; it need not be aligned.
+        let Iovec { base, length } = unsafe { self.0.read_unaligned() };
+        Buffer(base).addresses(length)
     }
 
     /// The bytes of pieces that count elements of `size` bytes (`struct fi_ioc`).
@@ -286,7 +307,8 @@ impl Memory {
                 // SAFETY: the range is inside of a piece that the program has posted to be written
                 // or lets others write, and uses for nothing else meanwhile; whoever has this slice
                 // has borrowed the only one who knows the piece.
-                Some(unsafe { slice::from_raw_parts_mut(self.whole.start.add(start), length) })
+                let start = self.whole.start.wrapping_add(start);
+                Some(unsafe { slice::from_raw_parts_mut(start, length) })
             }
             Some(Elsewhere::Pieces(_)) => None,
             Some(Elsewhere::Own(bytes)) => Some(&mut bytes[start..end]),

@@ -5,7 +5,7 @@
 #include <rdma/fi_rma.h>
 
 enum { LARGE = 8 << 20, WORDS = 64, MANY = 2000 };
-enum { WHOLE = 7, READ_ONLY = 8, PIECES = 9, WRITE_ONLY = 10, NOTHING = 11, ATOMICS = 12 };
+enum { WHOLE = 7, READ_ONLY = 8, PIECES = 9, WRITE_ONLY = 10, NOTHING = 11, ATOMICS = 12, EVERYTHING = 13 };
 
 static struct fid_cntr *reads, *writes, *remote_reads, *remote_writes, *region_writes;
 static struct fid_mr *whole, *read_only, *pieces, *write_only, *atomics;
@@ -399,6 +399,42 @@ static void addresses(void)
     fi_freeinfo(basic);
 }
 
+/* The whole address space as one region, of which little is there. Offsets are addresses. */
+static void everything(void)
+{
+    struct fid_mr *region;
+    uint64_t mine[2] = {(uintptr_t)memory, (uintptr_t)words}, theirs[2], one = 1, before;
+    fi_addr_t to = peers[1 - me];
+    char *bytes = malloc(LARGE), *in = malloc(LARGE);
+    CHECK(fi_mr_reg(domain, memory, SIZE_MAX, FI_REMOTE_WRITE, 0, EVERYTHING, 0, &region, NULL) == -FI_EINVAL);
+    region = expose(NULL, SIZE_MAX, FI_REMOTE_READ | FI_REMOTE_WRITE, EVERYTHING);
+    memset(words, 0, sizeof words);
+    DONE(fi_trecv(ep, theirs, sizeof theirs, NULL, to, 5, 0, &contexts[0]));
+    DONE(fi_tinject(ep, mine, sizeof mine, to, 5));
+    next(&contexts[0], NULL);
+    for (size_t length = 8; length <= LARGE; length *= 32) {
+        fill(bytes, length, (int)length + me);
+        DONE(fi_write(ep, bytes, length, NULL, to, theirs[0], EVERYTHING, &contexts[0]));
+        next(&contexts[0], NULL);
+        DONE(fi_read(ep, in, length, NULL, to, theirs[0], EVERYTHING, &contexts[0]));
+        next(&contexts[0], NULL);
+        check(in, length, (int)length + me);
+        meet();
+        check(memory, length, (int)length + 1 - me);
+        meet();
+    }
+    DONE(fi_fetch_atomic(ep, &one, 1, NULL, &before, NULL, to, theirs[1] + 8, EVERYTHING, FI_UINT64, FI_SUM,
+                         &contexts[0]));
+    next(&contexts[0], NULL);
+    CHECK(before == 0);
+    refused(fi_write(ep, bytes, 8, NULL, to, UINT64_MAX - 3, EVERYTHING, &contexts[0]), FI_EFAULT);
+    meet();
+    CHECK(words[1] == 1);
+    CHECK(fi_close(&region->fid) == 0);
+    free(bytes);
+    free(in);
+}
+
 int main(void)
 {
     open_all();
@@ -414,6 +450,7 @@ int main(void)
     computing();
     to_oneself();
     addresses();
+    everything();
     close_all();
     printf("rank %d: all memory is as it should be\n", me);
     return 0;

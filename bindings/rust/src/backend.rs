@@ -37,6 +37,16 @@ pub trait Backend: Send + Sync {
         Err(weft_messaging::Error::JobIsFull { asked: count, left: 0 })
     }
 
+    /// Lets in those who wait at the job's door, `most` at most, and returns which ranks they are.
+    ///
+    /// # Errors
+    /// [`JobIsFull`](weft_messaging::Error::JobIsFull),
+    /// [`NoDoor`](weft_messaging::Error::NoDoor),
+    /// [`NotSpawned`](weft_messaging::Error::NotSpawned).
+    fn admit(&self, _most: u16) -> weft_messaging::Result<Vec<Rank>> {
+        Err(weft_messaging::Error::NoDoor)
+    }
+
     /// Ends this rank, which was started and is not needed, without a loss.
     fn end_unneeded(&self) {}
 

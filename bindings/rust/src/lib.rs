@@ -34,7 +34,7 @@ mod weft;
 #[doc(hidden)]
 pub use backend::{Backend, Guard};
 pub use error::{Error, Result};
-pub use program::{Outcome, join, join_for, run, run_for};
+pub use program::{Outcome, join, join_at, join_for, run, run_for};
 pub use service::{CallError, Reply};
 pub use session::{PacketJob, join_packets, run_packets};
 pub use statistics::Statistics;
@@ -57,7 +57,7 @@ pub use weft_messaging::{
 
 /// Names that most programs use.
 pub mod prelude {
-    pub use crate::collective::Team;
+    pub use crate::collective::{Counter, Team};
     pub use crate::{Group, Mailbox, Message, Order, OrderedMessage, Port, Rank};
     pub use crate::{Statistics, Variable, Weft};
     pub use std::io::IoSlice;

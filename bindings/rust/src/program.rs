@@ -7,8 +7,9 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use weft_launch::OnLoss;
 
-/// Joins the job that this process was started in, or makes one of a single rank. End with
-/// [`Weft::leave`]; [`run`] and `#[weft::main]` do both.
+/// Joins the job that this process was started in, or whose door `WEFT_DOOR` names in the
+/// environment ([`join_at`]), or makes one of a single rank. End with [`Weft::leave`]; [`run`] and
+/// `#[weft::main]` do both.
 ///
 /// # Errors
 /// [`crate::Error`] if this process cannot take its place.
@@ -23,7 +24,21 @@ pub fn join() -> Result<Weft> {
 /// # Errors
 /// Those of [`join`].
 pub fn join_for(on_loss: OnLoss) -> Result<Weft> {
-    let session = Session::open(on_loss)?;
+    assemble(Session::open(on_loss)?)
+}
+
+/// Joins a job that has not started this process by its door, which is `weft-door-ADDRESS:SECRET`
+/// or the file that `weft run --door` writes, on a host of that job; asks for this reaction to
+/// losses as [`join_for`] does. Blocks until the job's program lets this process in
+/// ([`Weft::admit`]). What [`join`] does where the environment says `WEFT_DOOR`.
+///
+/// # Errors
+/// There is no such door, the job ends first, or this process cannot take its place.
+pub fn join_at(door: &str, on_loss: OnLoss) -> Result<Weft> {
+    assemble(Session::open_at(door, on_loss)?)
+}
+
+fn assemble(session: Session) -> Result<Weft> {
     let packets = session.packets().clone();
     Weft::assemble(packets, Box::new(session))
 }

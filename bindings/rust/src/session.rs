@@ -45,7 +45,15 @@ impl Session {
     /// Finds the job that this process was started in, or makes one of a single rank, and asks for
     /// this reaction to losses.
     pub fn open(on_loss: OnLoss) -> Result<Self> {
-        let membership = Membership::find(on_loss)?;
+        Self::of(Membership::find(on_loss)?, on_loss)
+    }
+
+    /// Joins the job that has this door.
+    pub fn open_at(door: &str, on_loss: OnLoss) -> Result<Self> {
+        Self::of(Some(Membership::knock(door, on_loss)?), on_loss)
+    }
+
+    fn of(membership: Option<Membership>, on_loss: OnLoss) -> Result<Self> {
         let options = Options::read(membership.as_ref(), on_loss)?;
         match membership {
             Some(member) if member.network().is_some() => Session::on_network(member, &options),
@@ -171,14 +179,15 @@ impl Backend for Session {
     }
 
     fn spawn(&self, count: u16) -> weft_messaging::Result<Vec<Rank>> {
-        use weft_messaging::Error::{JobIsFull, NotSpawned};
         let Some(member) = &self.membership else {
-            return Err(JobIsFull { asked: count, left: 0 });
+            return Err(weft_messaging::Error::JobIsFull { asked: count, left: 0 });
         };
-        member.spawn(count).map_err(|error| match error {
-            SpawnError::NoRoom { asked, left } => JobIsFull { asked, left },
-            SpawnError::Launcher(_) => NotSpawned { by: member.rank() },
-        })
+        member.spawn(count).map_err(|error| not_spawned(member, error))
+    }
+
+    fn admit(&self, most: u16) -> weft_messaging::Result<Vec<Rank>> {
+        let member = self.membership.as_ref().ok_or(weft_messaging::Error::NoDoor)?;
+        member.admit(most).map_err(|error| not_spawned(member, error))
     }
 
     fn end_unneeded(&self) {
@@ -219,6 +228,15 @@ impl Backend for Session {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
+    }
+}
+
+fn not_spawned(member: &Membership, error: SpawnError) -> weft_messaging::Error {
+    use weft_messaging::Error::{JobIsFull, NoDoor, NotSpawned};
+    match error {
+        SpawnError::NoRoom { asked, left } => JobIsFull { asked, left },
+        SpawnError::NoDoor => NoDoor,
+        SpawnError::Launcher(_) => NotSpawned { by: member.rank() },
     }
 }
 

@@ -15,6 +15,8 @@ use weft_messaging::{
     Barrier, Engine, Mailbox, Message, Order, OrderMailbox, OrderedMessage, Orders, Port,
 };
 
+mod growing;
+
 /// A rank's place in its job. Clones are handles to the same place, for any thread.
 #[derive(Clone)]
 pub struct Weft {
@@ -312,25 +314,6 @@ impl Weft {
         Ok(self.everyone().part(members)?)
     }
 
-    /// The team of the members of `team`, in their order, and of `count` more ranks behind them,
-    /// which the launcher starts as further processes of this program, with the same arguments. All
-    /// members call it, and no other ranks; it blocks until all have and the processes are being
-    /// started. They join later: operations of the new team wait for them.
-    ///
-    /// To such a rank the new team is [everyone](Self::everyone). It takes part in ports, calls,
-    /// streams, shared variables, regions and operations of its teams; orders and objects,
-    /// searches, events and multicast groups have the ranks that the job began with, as before. A
-    /// job has at most as many ranks as `weft run --room` says, [`Self::room`], and a lost rank's
-    /// place is not given to another.
-    ///
-    /// # Errors
-    /// Those of all operations of a [`Team`]; no room for `count` ranks, of which none is started
-    /// then ([`Error::room_left`](crate::Error::room_left)).
-    pub fn grow(&self, team: &Team, count: usize) -> Result<Team> {
-        let count = u16::try_from(count).unwrap_or(u16::MAX);
-        Ok(team.grow(count, |count| self.job.backend.spawn(count))?)
-    }
-
     /// Gives all ranks the `values` of rank `root`: see [`Team::broadcast`].
     ///
     /// # Errors
@@ -460,7 +443,7 @@ impl Weft {
     /// Adds to a shared counter and returns what it held before: see [`Packets::fetch_and_add`].
     ///
     /// # Errors
-    /// There is no such variable (programs have 0 to 65,503 at each rank), or a rank was lost.
+    /// There is no such variable (programs have 0 to 64,511 at each rank), or a rank was lost.
     #[inline(always)]
     pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
         let added = variable.check().and_then(|()| self.packets().fetch_and_add(variable, amount));

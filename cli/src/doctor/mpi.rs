@@ -15,7 +15,7 @@ use crate::mpi::{
     FILE, Launcher, NAME, PROVIDER, PROVIDER_PATH, Provider, Stack, has_provider, libraries_of,
     listed_folders,
 };
-use crate::mpirun::{PARAMETERS, VARIABLES, find_provider};
+use crate::mpirun::{INTEL_VARIABLES, PARAMETERS, VARIABLES, find_provider};
 pub use fabric::{Candidate, FABRIC, look_into};
 use fabric::{OLDEST, is_too_old};
 
@@ -74,7 +74,7 @@ fn of_launcher(launcher: Result<Launcher, impl std::fmt::Display>) -> Finding {
 fn library_of(launcher: &Launcher) -> PathBuf {
     let users = launcher.users_of_fabric();
     let own = users.iter().find_map(|file| libraries_of(file).fabric);
-    own.unwrap_or_else(|| LIBRARY.into())
+    own.or_else(|| launcher.own_fabric()).unwrap_or_else(|| LIBRARY.into())
 }
 
 fn of_library(library: &std::path::Path, seen: &Result<fabric::Seen, String>) -> Finding {
@@ -199,10 +199,12 @@ fn of_settings(stack: Stack, variable: impl Fn(&str) -> Option<OsString>) -> Fin
             PARAMETERS.map(|(name, value)| (format!("OMPI_MCA_{name}"), value)).into()
         }
         Stack::Mpich => VARIABLES.map(|(name, value)| (name.to_owned(), value)).into(),
+        Stack::IntelMpi => INTEL_VARIABLES.map(|(name, value)| (name.to_owned(), value)).into(),
     };
     let name = match stack {
         Stack::OpenMpi => "Open MPI's settings",
         Stack::Mpich => "MPICH's settings",
+        Stack::IntelMpi => "Intel MPI's settings",
     };
     let differs = |(variable, wanted): &(String, &str)| {
         let said = text(variable).filter(|said| said != wanted)?;

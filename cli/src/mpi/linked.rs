@@ -8,7 +8,8 @@ use super::loader::{self, Needed};
 /// Relation of a program or a library to MPI.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Linked {
-    /// The MPI library that it was linked with. The ABI of MPI 5 is anybody's.
+    /// The MPI library that it was linked with, or MPICH for another one with its ABI. That of MPI
+    /// 5 is anybody's.
     pub stack: Option<Stack>,
     /// True if it was linked with the ABI of MPI 5.
     pub abi: bool,

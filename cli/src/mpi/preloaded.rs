@@ -66,6 +66,9 @@ const FOLDERS: usize = 2;
 /// Right of others than the owner to write.
 const OTHERS_WRITE: u32 = 0o022;
 
+/// Variable that names the folder in which Intel MPI is installed.
+const INTEL_ROOT: &str = "I_MPI_ROOT";
+
 const FLAGS: [&str; 6] = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-I."];
 
 /// The library for one MPI library, made or not.
@@ -211,6 +214,11 @@ impl Preloaded {
         let mut command = Command::new(&self.compiler);
         command.args(FLAGS).args([parts[0].0, "-o", file]);
         command.current_dir(folder).stdin(Stdio::null());
+        // The compiler of Intel MPI has to be told where its library is; no other reads this.
+        let prefix = self.compiler.parent().and_then(Path::parent);
+        if let Some(prefix) = prefix.filter(|_| env::var_os(INTEL_ROOT).is_none()) {
+            command.env(INTEL_ROOT, prefix);
+        }
         let output = command.output().map_err(unwritten(&self.compiler))?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();

@@ -1,6 +1,7 @@
 //! The MPI library of an `mpirun`, by the version that it prints.
 
-use std::ffi::OsStr;
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,49 @@ pub enum Stack {
     OpenMpi,
     /// MPICH 4 and 5, built with libfabric (ch4:ofi)
     Mpich,
+    /// Intel MPI 2021
+    IntelMpi,
+}
+
+impl Stack {
+    /// True if programs that are linked with the library of `linked` run with this one's: Intel MPI
+    /// has MPICH's ABI, and the same name in files.
+    pub fn runs(self, linked: Stack) -> bool {
+        let has_abi_of_mpich = |stack| matches!(stack, Stack::Mpich | Stack::IntelMpi);
+        self == linked || has_abi_of_mpich(self) && has_abi_of_mpich(linked)
+    }
+}
+
+/// Demand for a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// By the user.
+    Said(Stack),
+    /// By the program, which is linked with its library.
+    Linked(Stack),
+}
+
+impl Wanted {
+    /// The stack.
+    pub fn stack(self) -> Stack {
+        match self {
+            Wanted::Said(stack) | Wanted::Linked(stack) => stack,
+        }
+    }
+
+    fn accepts(self, found: Stack) -> bool {
+        match self {
+            Wanted::Said(stack) => found == stack,
+            Wanted::Linked(stack) => found.runs(stack),
+        }
+    }
+
+    fn why(self) -> &'static str {
+        match self {
+            Wanted::Said(_) => "--stack asks for",
+            Wanted::Linked(_) => "the program is linked with",
+        }
+    }
 }
 
 impl fmt::Display for Stack {
@@ -27,6 +71,7 @@ impl fmt::Display for Stack {
         f.write_str(match self {
             Stack::OpenMpi => "Open MPI",
             Stack::Mpich => "MPICH",
+            Stack::IntelMpi => "Intel MPI",
         })
     }
 }
@@ -74,9 +119,9 @@ pub enum StackError {
         /// The first line of what it says.
         said: String,
     },
-    /// Neither Open MPI nor MPICH.
+    /// None of the stacks.
     #[error(
-        "{} is neither Open MPI's nor MPICH's; it calls itself {said:?}. Put one of those into PATH before it, or see \
+        "{} is neither Open MPI's, MPICH's nor Intel MPI's; it calls itself {said:?}. Put one of those into PATH before it, or see \
          docs/guide/mpi.md for what an MPI library has to be told",
         path.display()
     )]
@@ -113,14 +158,14 @@ pub enum StackError {
 }
 
 impl Launcher {
-    /// Finds the launcher of the stack that is wanted, and says `why` if there is none; without
-    /// one, the first there is. It is looked for in the folder `beside` first, then in each of
-    /// `path`. One that cannot have a libfabric provider is taken if there is no other.
+    /// Finds the launcher of a stack that is wanted; without one, the first there is. It is looked
+    /// for in the folder `beside` first, then in each of `path`. One that cannot have a libfabric
+    /// provider is taken if there is no other.
     ///
     /// # Errors
     /// [`StackError`] says what is missing.
     pub fn find(
-        wanted: Option<(Stack, &'static str)>,
+        wanted: Option<Wanted>,
         beside: Option<&Path>,
         path: Option<&OsStr>,
     ) -> Result<Self, StackError> {
@@ -135,7 +180,7 @@ impl Launcher {
     }
 
     fn look(
-        wanted: Option<(Stack, &'static str)>,
+        wanted: Option<Wanted>,
         beside: Option<&Path>,
         path: Option<&OsStr>,
     ) -> Result<Self, StackError> {
@@ -144,7 +189,9 @@ impl Launcher {
             let Ok(file) = find_program(name.as_ref(), beside, path) else { continue };
             match (Self::ask(file), wanted) {
                 (Ok(launcher), None) => return Ok(launcher),
-                (Ok(launcher), Some((stack, _))) if launcher.stack == stack => return Ok(launcher),
+                (Ok(launcher), Some(wanted)) if wanted.accepts(launcher.stack) => {
+                    return Ok(launcher);
+                }
                 (Err(error), None) => return Err(error),
                 (Ok(launcher), Some(_)) => others.push(launcher.to_string()),
                 (Err(StackError::Unknown { path, .. }), Some(_)) => {
@@ -154,8 +201,9 @@ impl Launcher {
             }
         }
         match wanted {
-            Some((wanted, why)) if !others.is_empty() => {
-                Err(StackError::NotThere { wanted, why, found: others.join(", ") })
+            Some(wanted) if !others.is_empty() => {
+                let (stack, why) = (wanted.stack(), wanted.why());
+                Err(StackError::NotThere { wanted: stack, why, found: others.join(", ") })
             }
             _ => Err(StackError::NoLauncher),
         }
@@ -186,10 +234,39 @@ impl Launcher {
         let names: &[&str] = match self.stack {
             Stack::OpenMpi => &["lib/openmpi/mca_mtl_ofi.so", "lib/libmpi.so.40"],
             Stack::Mpich => &["lib/libmpi.so.12", "lib/libmpich.so.12"],
+            Stack::IntelMpi => &["lib/libmpi.so.12"],
         };
+        self.there(names)
+    }
+
+    /// The libfabric that has come with the library, if it opens that by name, so that no file
+    /// says it.
+    pub fn own_fabric(&self) -> Option<PathBuf> {
+        match self.stack {
+            Stack::OpenMpi | Stack::Mpich => None,
+            Stack::IntelMpi => self.there(&["lib/libfabric.so.1"]).pop(),
+        }
+    }
+
+    /// PATH that the launcher needs, if not this one: Intel MPI's `mpirun` is a script that looks
+    /// there for its `mpiexec.hydra`, which MPICH has, too.
+    pub fn path_for(&self, path: Option<&OsStr>) -> Option<OsString> {
+        let folder = self.path.parent().filter(|_| self.stack == Stack::IntelMpi);
+        let hydra = find_program("mpiexec.hydra".as_ref(), None, path).ok();
+        let is_own = hydra.as_deref().and_then(Path::parent) == folder;
+        folder.filter(|_| !is_own).and_then(|folder| with_first(Some(folder), path))
+    }
+
+    /// The folder that the library is installed in, if the launcher lies where it usually does.
+    pub fn prefix(&self) -> Option<PathBuf> {
         let file = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-        let prefix = file.parent().and_then(Path::parent);
-        let files = names.iter().filter_map(|name| Some(prefix?.join(name)));
+        file.parent().and_then(Path::parent).map(Path::to_path_buf)
+    }
+
+    /// Those of these files of the library that there are.
+    fn there(&self, names: &[&str]) -> Vec<PathBuf> {
+        let prefix = self.prefix();
+        let files = names.iter().filter_map(|name| Some(prefix.as_ref()?.join(name)));
         files.filter(|file| file.exists()).collect()
     }
 
@@ -201,7 +278,11 @@ impl Launcher {
 
     /// Asks a launcher what it is.
     fn ask(path: PathBuf) -> Result<Self, StackError> {
-        let output = Command::new(&path).arg("--version").stdin(Stdio::null()).output();
+        let mut command = Command::new(&path);
+        if let Some(own) = with_first(path.parent(), env::var_os("PATH").as_deref()) {
+            command.env("PATH", own);
+        }
+        let output = command.arg("--version").stdin(Stdio::null()).output();
         match output {
             Ok(output) if !output.status.success() && output.stdout.is_empty() => {
                 let said = String::from_utf8_lossy(&output.stderr);
@@ -216,7 +297,7 @@ impl Launcher {
 
     /// Recognizes the output of `--version`: `mpirun (Open MPI) 4.1.4`, of which `mpiexec` makes
     /// `(OpenRTE)`; or some lines of hydra's, among them `Version: 5.0.2` and the options that it
-    /// was configured with.
+    /// was configured with; or `Intel(R) MPI Library for Linux* OS, Version 2021.18.1 Build …`.
     fn recognize(path: PathBuf, said: &str) -> Result<Self, StackError> {
         let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
         let open_mpi = ["(Open MPI) ", "(OpenRTE) "];
@@ -229,6 +310,12 @@ impl Launcher {
                 device: None,
             });
         }
+        if let Some((_, rest)) = first.split_once("Intel(R) MPI Library") {
+            let version = rest.split_once("Version ").map(|(_, version)| version);
+            let version = version.and_then(|version| version.split_whitespace().next());
+            let version = version.unwrap_or_default().into();
+            return Ok(Launcher { path, stack: Stack::IntelMpi, version, device: None });
+        }
         let version = said.lines().find_map(|line| line.trim().strip_prefix("Version:"));
         if let (true, Some(version)) = (first.starts_with("HYDRA build details"), version) {
             let device = said.split_once("--with-device=").map(|(_, rest)| rest);
@@ -239,6 +326,12 @@ impl Launcher {
         }
         Err(StackError::Unknown { path, said: first.into() })
     }
+}
+
+/// A list of folders, with this one first.
+fn with_first(folder: Option<&Path>, path: Option<&OsStr>) -> Option<OsString> {
+    let others = path.into_iter().flat_map(env::split_paths);
+    env::join_paths(folder.map(Path::to_path_buf).into_iter().chain(others)).ok()
 }
 
 #[cfg(test)]

@@ -23,6 +23,14 @@ pub const PARAMETERS: [(&str, &str); 3] =
 pub const VARIABLES: [(&str, &str); 2] =
     [("MPIR_CVAR_CH4_NETMOD", "ofi"), ("MPIR_CVAR_NOLOCAL", "1")];
 
+/// Intel MPI's: the same.
+pub const INTEL_VARIABLES: [(&str, &str); 1] = [("I_MPI_FABRICS", "ofi")];
+
+/// Choice of an algorithm for `MPI_Allgather` that gathers the right bytes where what is sent and
+/// what is received are counted differently. By itself Intel MPI 2021.18 takes one that does not,
+/// over any provider.
+const RIGHT_ALLGATHER: (&str, &str) = ("I_MPI_ADJUST_ALLGATHER", "1");
+
 /// Variable that names the libraries that the loader loads before everything else.
 pub const PRELOAD: &str = "LD_PRELOAD";
 
@@ -119,13 +127,21 @@ impl Settings {
                 }
                 settings.make_room(given, cores());
             }
-            Stack::Mpich => {
-                settings.variables.push((PROVIDER, NAME.into()));
-                let variables = VARIABLES.iter().map(|&(name, value)| (name, value.into()));
-                settings.variables.extend(variables);
+            Stack::Mpich => settings.set(&VARIABLES),
+            Stack::IntelMpi => {
+                settings.set(&INTEL_VARIABLES);
+                if !is_set(RIGHT_ALLGATHER.0) {
+                    settings.variables.push((RIGHT_ALLGATHER.0, RIGHT_ALLGATHER.1.into()));
+                }
             }
         }
         Ok(settings)
+    }
+
+    /// Leaves libfabric no other provider, and sets these variables: hydra hands all of them on.
+    fn set(&mut self, variables: &[(&'static str, &str)]) {
+        self.variables.push((PROVIDER, NAME.into()));
+        self.variables.extend(variables.iter().map(|&(name, value)| (name, value.into())));
     }
 
     /// Tells ranks of all hosts, by this variable, to do what it names.
@@ -183,7 +199,9 @@ impl Settings {
                 word.push(value);
                 self.words.extend(["-x".into(), word]);
             }
-            Stack::Mpich => self.words.extend(["-genv".into(), PRELOAD.into(), value]),
+            Stack::Mpich | Stack::IntelMpi => {
+                self.words.extend(["-genv".into(), PRELOAD.into(), value]);
+            }
         }
     }
 

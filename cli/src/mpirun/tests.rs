@@ -16,18 +16,19 @@ fn options_before_and_behind_others_add_up() {
     let all = own(&["--collectives", "all"]);
     assert!(all.variables().eq([settings::ALL_COLLECTIVES]));
     let error = own(&[]).and(&["--stack".into(), "lam".into()]).err().unwrap().to_string();
-    assert!(error.contains("open-mpi, mpich"), "{error}");
+    assert!(error.contains("open-mpi, mpich, intel-mpi"), "{error}");
 }
 
 #[test]
 fn the_program_says_which_stack_is_wanted() {
     let linked = |stack| Linked { stack, ..Linked::default() };
     let (open_mpi, mpich) = (Some(Stack::OpenMpi), Some(Stack::Mpich));
-    let wanted = |said, of| wanted(said, &linked(of)).map(|wanted| wanted.map(|(stack, _)| stack));
+    let wanted = |said, of| wanted(said, &linked(of)).map(|wanted| wanted.map(Wanted::stack));
     assert_eq!(wanted(None, None).unwrap(), None);
     assert_eq!(wanted(None, mpich).unwrap(), mpich);
     assert_eq!(wanted(open_mpi, None).unwrap(), open_mpi);
     assert_eq!(wanted(open_mpi, open_mpi).unwrap(), open_mpi);
+    assert_eq!(wanted(Some(Stack::IntelMpi), mpich).unwrap(), Some(Stack::IntelMpi));
     let error = wanted(open_mpi, mpich).unwrap_err().to_string();
     assert_eq!(error, "--stack says Open MPI, but the program is linked with MPICH");
 }

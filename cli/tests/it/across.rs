@@ -10,6 +10,7 @@ mod kills;
 mod losing;
 mod orca;
 mod survivors;
+mod tickets;
 mod why;
 
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@ pub mod farm;
 pub mod mortal;
 pub mod mpi;
 pub mod survivors;
+pub mod tickets;
 pub mod traces;
 
 use std::fs::File;

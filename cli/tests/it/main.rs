@@ -9,6 +9,7 @@ mod common;
 mod compare;
 mod crawlers;
 mod deadlocks;
+mod door;
 mod examples;
 mod fabric;
 mod farm;
@@ -28,6 +29,7 @@ mod report;
 mod resources;
 mod sim;
 mod survivors;
+mod tickets;
 mod top;
 mod trace;
 #[path = "../../../report/tests/it/visit.rs"]

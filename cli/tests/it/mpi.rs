@@ -375,12 +375,12 @@ fn an_interpreter_has_its_mpi_library_beside_it() {
 #[test]
 fn what_is_missing_for_a_job_is_said() {
     let empty = tempfile::tempdir().unwrap();
-    let other = fake("Intel(R) MPI Library for Linux* OS, Version 2021.9");
+    let other = fake("LAM/MPI 7.1.4");
     let debians = fake("HYDRA build details:\n    Version:    4.0.2\n    --with-device=ch4:ucx");
     let open_mpi = fake("mpirun (Open MPI) 4.1.4");
     for (folder, words, expected) in [
         (&empty, "true", "there is no mpirun in PATH: install an MPI library"),
-        (&other, "true", "is neither Open MPI's nor MPICH's"),
+        (&other, "true", "is neither Open MPI's, MPICH's nor Intel MPI's"),
         (&debians, "true", "is built for ch4:ucx, without libfabric"),
         (&open_mpi, "--stack mpich true", "there is no mpirun of MPICH, which --stack asks for"),
         (

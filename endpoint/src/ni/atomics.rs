@@ -7,6 +7,7 @@ use crate::presence::backoff::Step;
 use crate::{Error, Result};
 use weft_link::Link;
 use weft_link::clock::{Clock, Work};
+use weft_link::status::Awaited;
 use weft_wire::{Atomic, Rank, envelope};
 
 impl<L: Link> Atomics for Node<L> {
@@ -61,7 +62,12 @@ impl<L: Link> Node<L> {
         let mut asked = false;
         let mut value = None;
         let any: &dyn AnyNode = self;
-        any.wait(&mut || {
+        // The home answers whatever its program waits for: this is never part of a deadlock.
+        let what = || {
+            let what = format!("rank {home} to answer an operation on its variable {variable}");
+            Awaited::of_unknown(what)
+        };
+        any.wait_for(&what, None, &mut || {
             let mut inner = interface.inner.enter();
             interface.tell_time(&mut inner);
             if !asked && inner.fetches.begin_blocked() {

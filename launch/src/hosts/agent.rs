@@ -17,12 +17,13 @@ use super::stream::Stream;
 use super::tcp::TcpProbe;
 use crate::access::{Access, Bound};
 use crate::crew::Part;
+use crate::door::Door;
 use crate::error::LaunchError;
 use crate::hosts::addresses::candidates;
 use crate::hosts::liveness::{FLUSH_LIMIT, LAUNCHER_SILENCE};
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::{Begin, FarLink, FromAgent, Subtree, ToAgent};
-use crate::messages::{BadMessage, JobNetwork};
+use crate::messages::{BadMessage, DoorKey, JobNetwork};
 use crate::program::Found;
 use crate::recording::{Recording, describe_job};
 use crate::roll::StacksOf;
@@ -191,9 +192,18 @@ fn serve(
         (true, None) => return Err(AgentError::out_of_order()),
     };
     let recording = record(&begin, (&prepared.spec, &prepared.programs), &network)?;
-    let part =
-        Part { here: begin.here, founders: begin.founders, network: Some((network, access)) };
+    let (door, network) = (open_door(begin.door.as_ref())?, Some((network, access)));
+    let part = Part { here: begin.here, founders: begin.founders, network, door };
     Supervision::start(uplink, signals, &prepared.spec, &prepared.programs, part, recording)?.run()
+}
+
+/// Opens the door to this host; `None` if the job has none, or if another agent of the job has
+/// opened it, on the same machine.
+fn open_door(key: Option<&DoorKey>) -> io::Result<Option<Door>> {
+    match key.map(Door::open).transpose() {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
+        opened => opened,
+    }
 }
 
 /// Begins this host's part of the job's trace, if that is wanted.

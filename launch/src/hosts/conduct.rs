@@ -18,6 +18,7 @@ use super::roster::{Host, Roster};
 use super::snapshots::Snapshots;
 use super::start::{Started, Stop, start};
 use crate::clock::Clock;
+use crate::door::{DoorFile, VISITORS_MAX};
 use crate::error::LaunchError;
 use crate::hosts::liveness::CHECK_INTERVAL;
 use crate::job::{Action, Job, KILL_LIMIT};
@@ -25,7 +26,7 @@ use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::Message as _;
 use crate::messages::hosts::{FromAgent, ToAgent};
-use crate::messages::{Doing, Event, RankNow, Snapshot, Standing};
+use crate::messages::{Doing, Event, RankNow, Snapshot, Standing, Visitor};
 use crate::outcome::{Failure, Fault, JobOutcome, Verdict};
 use crate::output::Output;
 use crate::progress::{OnDeadlock, ProgressWatch};
@@ -120,19 +121,23 @@ struct Conductor<'a> {
     is_deadlocked: bool,
     /// True if the last roll call is to be said at the end of the job.
     reports_roll_call: bool,
+    /// The file that says where the door is, while the job runs.
+    _door_file: Option<DoorFile>,
 }
 
 impl<'a> Conductor<'a> {
     fn new(spec: &'a JobSpec, started: Started) -> Result<Self, LaunchError> {
-        let Started { layout, roster, signals } = started;
+        let Started { layout, roster, signals, door_file } = started;
         let (founders, room) = (layout.ranks(), layout.room());
         let mut output = Output::open(&spec.output, room)
             .map_err(|(path, error)| LaunchError::Output { path, error })?;
         (0..room).for_each(|_| output.add_remote_rank(&spec.output));
         let ranks = (founders, room - founders);
+        let job = Job::new(ranks, spec.join_limit, spec.loss_grace, spec.on_loss())
+            .on_hosts(|rank| roster.host_of(rank).unwrap_or_default());
         Ok(Conductor {
             spec,
-            job: Job::new(ranks, spec.join_limit, spec.loss_grace, spec.on_loss()),
+            job,
             clock: Clock::start(),
             roster,
             output,
@@ -147,6 +152,7 @@ impl<'a> Conductor<'a> {
             is_answering: false,
             is_deadlocked: false,
             reports_roll_call: false,
+            _door_file: door_file,
             input: if io::stdin().is_terminal() { Input::Ended } else { Input::Open },
         })
     }
@@ -371,6 +377,15 @@ impl<'a> Conductor<'a> {
                 self.snapshots.inquiry.answered(number, number_of_snapshot, ranks);
             }
             FromAgent::Started(processes) => host.add_processes(processes)?,
+            FromAgent::Knocked(visitor) => {
+                if self.job.visitors_of(number) >= VISITORS_MAX {
+                    return Err("more wait at its door than may".into());
+                }
+                self.handle(Event::Knocked(Visitor { host: number, number: visitor }));
+            }
+            FromAgent::WentAway(visitor) => {
+                self.handle(Event::WentAway(Visitor { host: number, number: visitor }));
+            }
             FromAgent::Finished(stuck) => host.finished = Some(stuck),
             FromAgent::Refused(why) => return Err(why),
             FromAgent::Ready { .. }
@@ -433,6 +448,10 @@ impl<'a> Conductor<'a> {
                 Action::RefuseSpawn { by, left } => {
                     self.roster.send_to_rank(by, &ToAgent::NoRoom(by, left));
                 }
+                Action::Admit { by, admitted } => self.admit(by, &admitted),
+                Action::Forget(visitor) => {
+                    self.roster.send(visitor.host, &ToAgent::Forget(visitor.number));
+                }
                 Action::StopSelf => self.stop(),
             }
         }
@@ -447,6 +466,19 @@ impl<'a> Conductor<'a> {
                 self.roster.send(number as u16, &ToAgent::Spawn(by, here));
             }
         }
+        self.roster.send_to_rank(by, &ToAgent::Spawned(by, ranks));
+    }
+
+    /// Has visitors let in, each by the agent of its host, and tells rank `by`, who asked for that.
+    fn admit(&mut self, by: Rank, admitted: &[(Rank, Visitor)]) {
+        for number in 0..self.roster.len() as u16 {
+            let here = admitted.iter().filter(|(_, visitor)| visitor.host == number);
+            let here: Vec<_> = here.map(|(rank, visitor)| (*rank, visitor.number)).collect();
+            if !here.is_empty() {
+                self.roster.send(number, &ToAgent::Admit(by, here));
+            }
+        }
+        let ranks = admitted.iter().map(|(rank, _)| *rank).collect();
         self.roster.send_to_rank(by, &ToAgent::Spawned(by, ranks));
     }
 

@@ -14,12 +14,13 @@ use super::pace::{COPIED_FROM, MEETING_LIMIT};
 use super::reached::{Findings, judge};
 use super::roster::{Host, Roster};
 use crate::clock::Clock;
+use crate::door::DoorFile;
 use crate::error::LaunchError;
 use crate::hosts::addresses::choose;
 use crate::hosts::liveness::CHECK_INTERVAL;
 use crate::messages::hosts::commands_fit;
 use crate::messages::hosts::{Begin, Candidate, FarLink, FromAgent, InterfaceState, ToAgent};
-use crate::messages::{BadMessage, RANKS_MAX, draw_job};
+use crate::messages::{BadMessage, DoorKey, RANKS_MAX, draw_job};
 use crate::mtu::Mtu;
 use crate::signals::Signals;
 use crate::spec::{Binding, BulkWish, JobSpec};
@@ -48,6 +49,7 @@ pub(super) struct Started {
     pub layout: RankLayout,
     pub roster: Roster,
     pub signals: Option<Signals>,
+    pub door_file: Option<DoorFile>,
 }
 
 pub(super) fn start(
@@ -86,7 +88,8 @@ pub(super) fn start(
         (room > layout.ranks()).then_some("what is copied would reach ranks that come later, too")
     };
     let copied = wished && why_not.is_none();
-    beginning.begin(spec, &layout, far, copied)?;
+    let door = spec.draw_door()?;
+    beginning.begin(spec, &layout, (far, copied), door)?;
     let (between, unheard, cut) = beginning.meet(hosts.patience, &layout, far, &candidates)?;
     layout.bulk = long_packets(&layout, spec.bulk, &cut)?;
     let copies = match wished == copied {
@@ -103,8 +106,9 @@ pub(super) fn start(
     (layout.between, layout.copies) = (between, copies);
     announce(&layout);
     beginning.go(hosts.patience, &layout)?;
+    let door_file = spec.show_door(door.as_ref())?;
     let Beginning { roster, signals, .. } = beginning;
-    Ok(Started { layout, roster, signals })
+    Ok(Started { layout, roster, signals, door_file })
 }
 
 /// Agents that are on their way.
@@ -131,8 +135,8 @@ impl Beginning {
         &mut self,
         spec: &JobSpec,
         layout: &RankLayout,
-        far: FarLink,
-        copied: bool,
+        (far, copied): (FarLink, bool),
+        door: Option<DoorKey>,
     ) -> Result<(), Stop> {
         let (job, secret) = draw_job()?;
         let directory: OsString = std::env::current_dir()?.into();
@@ -163,6 +167,7 @@ impl Beginning {
                 far,
                 copied,
                 bulk: spec.bulk != BulkWish::Datagrams && layout.hosts.len() > 1,
+                door,
             };
             self.roster.send(number, &ToAgent::Begin(Box::new(begin)));
         }

@@ -533,7 +533,7 @@ mod any_order {
             let on_loss = if goes_on { OnLoss::Continue } else { OnLoss::End };
             let mut job = Job::new((3, 2), Some(Duration::from_secs(30)), LOSS_GRACE, on_loss);
             for event in events {
-                let ended = matches!(&event, Event::Ended(list) if job.ranks[list[0].0.index()].ended.is_some());
+                let ended = matches!(&event, Event::Ended(list) if job.ranks[list[0].0].ended.is_some());
                 if !ended {
                     job.handle(NOW, event);
                 }
@@ -554,7 +554,7 @@ mod any_order {
                 deadlines += 1;
                 prop_assert!(deadlines <= 3);
             }
-            let all_joined = job.running().iter().all(|rank| job.ranks[rank.index()].stage >= Stage::Joined);
+            let all_joined = job.running().iter().all(|rank| job.ranks[*rank].stage >= Stage::Joined);
             prop_assert!(job.is_over() || all_joined);
         }
     }
@@ -720,5 +720,94 @@ mod growing {
         while job.next_action().is_some() {}
         job.handle(NOW, Event::Spawn(Rank(0), 1));
         assert_eq!(actions(&mut job), []);
+    }
+}
+
+/// Visitors at the door.
+mod door {
+    use super::*;
+
+    /// A job of two ranks that has room for three more, one of them on a second host.
+    fn open() -> Job {
+        let mut job = Job::new((2, 3), Some(NOW), LOSS_GRACE, OnLoss::Continue)
+            .on_hosts(|rank| u16::from(rank == Rank(3)));
+        for rank in [0, 1].map(Rank) {
+            job.handle(NOW, Event::Hello(rank));
+            job.handle(NOW, Event::Joined(rank));
+        }
+        while job.next_action().is_some() {}
+        job
+    }
+
+    fn visitor(host: u16, number: u32) -> Visitor {
+        Visitor { host, number }
+    }
+
+    fn knock(job: &mut Job, visitors: &[Visitor]) {
+        visitors.iter().for_each(|visitor| job.handle(NOW, Event::Knocked(*visitor)));
+        assert_eq!(actions(job), []);
+    }
+
+    /// Ranks and visitors when rank 1 lets in `most`.
+    fn admitted(job: &mut Job, most: u16) -> Vec<(u16, Visitor)> {
+        job.handle(NOW, Event::Admit(Rank(1), most));
+        let Some(Action::Admit { by: Rank(1), admitted }) = job.next_action() else {
+            panic!("rank 1 has no answer")
+        };
+        admitted.into_iter().map(|(rank, visitor)| (rank.0, visitor)).collect()
+    }
+
+    #[test]
+    fn those_who_wait_are_let_in_by_turns_as_far_as_there_are_places_on_their_hosts() {
+        let mut job = open();
+        assert_eq!(admitted(&mut job, 4), []);
+        let all = [visitor(1, 0), visitor(1, 1), visitor(0, 0), visitor(0, 1), visitor(0, 2)];
+        knock(&mut job, &all);
+        assert_eq!(admitted(&mut job, 0), []);
+        assert_eq!(admitted(&mut job, 2), [(3, all[0]), (2, all[2])]);
+        assert_eq!((job.visitors_of(0), job.visitors_of(1)), (2, 1));
+        assert_eq!(admitted(&mut job, 9), [(4, all[3])]);
+        job.handle(NOW, Event::Admit(Rank(0), 1));
+        assert_eq!(actions(&mut job), [Action::RefuseSpawn { by: Rank(0), left: 0 }]);
+        assert_eq!(job.running(), [0, 1, 2, 3, 4].map(Rank));
+    }
+
+    #[test]
+    fn who_has_gone_is_not_let_in() {
+        let mut job = open();
+        let all = [visitor(0, 7), visitor(0, 8), visitor(1, 8)];
+        knock(&mut job, &all);
+        job.handle(NOW, Event::WentAway(all[0]));
+        assert_eq!(actions(&mut job), [Action::Forget(all[0])]);
+        job.handle(NOW, Event::HostLost(vec![Rank(3)], "it is off".into()));
+        assert_eq!(admitted(&mut job, 3), [(2, all[1])]);
+        assert_eq!((job.visitors_of(0), job.visitors_of(1)), (0, 0));
+    }
+
+    #[test]
+    fn the_end_of_one_that_came_is_what_it_has_said_itself() {
+        for (said, fault) in [
+            (vec![Event::Leaving(Rank(2))], None),
+            (vec![], Some(Fault::Ended)),
+            (
+                vec![Event::Report(Rank(2), "rank 1 is lost".into())],
+                Some(Fault::Exited { status: PEER_LOST.into() }),
+            ),
+        ] {
+            let mut job = open();
+            knock(&mut job, &[visitor(0, 0)]);
+            assert_eq!(admitted(&mut job, 1), [(2, visitor(0, 0))]);
+            job.handle(NOW, Event::Hello(Rank(2)));
+            job.handle(NOW, Event::Joined(Rank(2)));
+            said.into_iter().for_each(|event| job.handle(NOW, event));
+            while job.next_action().is_some() {}
+            end(&mut job, NOW, &[(2, Ending::Unseen)]);
+            let told = actions(&mut job);
+            let reported = told.into_iter().find_map(|action| match action {
+                Action::ReportLoss { fault, .. } => Some(fault),
+                _ => None,
+            });
+            assert_eq!(reported, fault);
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::inherited::InheritError;
 use crate::channel::ReceiveError;
 use crate::error::advice;
 use crate::managed::ManagedError;
-use crate::messages::BadMessage;
+use crate::messages::{BadMessage, NoDoor};
 
 /// Reason why a rank could not join its job.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +17,18 @@ pub enum JoinError {
     /// The launcher ended before it answered.
     #[error("cannot join the job: the launcher is gone")]
     LauncherGone,
+    /// There is no such door.
+    #[error("cannot join the job: {0}")]
+    NoDoor(#[from] NoDoor),
+    /// Nobody is at the door.
+    #[error("cannot join the job: {}", at_door(.0))]
+    Door(io::Error),
+    /// The process was not let in.
+    #[error("cannot join the job: it does not let this process in: {0}")]
+    Refused(String),
+    /// The job ended while the process was at its door.
+    #[error("cannot join the job: it has ended, and its program has not let this process in")]
+    NotAdmitted,
     /// Bytes from the launcher that are not a message.
     #[error("cannot join the job: the launcher's message is unusable: {0}")]
     Bad(#[from] BadMessage),
@@ -42,9 +54,22 @@ pub enum SpawnError {
         /// Number of ranks that there is room for.
         left: u16,
     },
+    /// The job has no door for visitors.
+    #[error("the job has no door: `weft run --room P --door FILE` opens one")]
+    NoDoor,
     /// The launcher did not answer.
     #[error(transparent)]
     Launcher(#[from] JoinError),
+}
+
+fn at_door(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => {
+            "nobody is at this door: the job has ended, or runs on other hosts than this one".into()
+        }
+        io::ErrorKind::PermissionDenied => "another user is at this door".into(),
+        _ => error.to_string(),
+    }
 }
 
 impl JoinError {

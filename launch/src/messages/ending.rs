@@ -16,6 +16,8 @@ pub enum Ending {
     Killed(i32),
     /// By SIGKILL, when the system killed processes because memory was full.
     OutOfMemory,
+    /// In a way that only its parent knows, which is not the launcher: it had come by the door.
+    Unseen,
 }
 
 impl From<Ending> for Cause {
@@ -24,6 +26,7 @@ impl From<Ending> for Cause {
             Ending::Exited(status) => Cause::Exited(status as u8),
             Ending::Killed(signal) => Cause::Killed(signal as u8),
             Ending::OutOfMemory => Cause::Killed(Signal::KILL.as_raw() as u8),
+            Ending::Unseen => Cause::Ended,
         }
     }
 }
@@ -35,7 +38,7 @@ impl Ending {
         let is_given = match self {
             Ending::Exited(status) => (0..=255).contains(&status),
             Ending::Killed(signal) => (1..=127).contains(&signal),
-            Ending::OutOfMemory => true,
+            Ending::OutOfMemory | Ending::Unseen => true,
         };
         ensure(is_given, "ending")
     }

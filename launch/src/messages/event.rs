@@ -31,6 +31,14 @@ pub(crate) enum Event {
     GoOn(Rank),
     /// A rank asks for so many more of them.
     Spawn(Rank, u16),
+    /// A rank lets in so many of those who wait at the door.
+    Admit(Rank, u16),
+    /// A visitor waits at the door.
+    #[serde(skip)]
+    Knocked(Visitor),
+    /// A visitor waits no more.
+    #[serde(skip)]
+    WentAway(Visitor),
     /// The host of these ranks is gone, and why.
     #[serde(skip)]
     HostLost(Vec<Rank>, String),
@@ -43,6 +51,15 @@ pub(crate) enum Event {
     /// Nobody reads the job's output any more.
     #[serde(skip)]
     OutputClosed,
+}
+
+/// A process at the door of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Visitor {
+    /// The host's number; 0 in a job on one.
+    pub host: u16,
+    /// Its number there.
+    pub number: u32,
 }
 
 /// Exit status, as shells have it, of a rank that could not be started.
@@ -66,9 +83,11 @@ impl Event {
             | Event::BadMessage(rank, _)
             | Event::CannotStart(rank, _)
             | Event::GoOn(rank)
-            | Event::Spawn(rank, _) => vec![*rank],
+            | Event::Spawn(rank, _)
+            | Event::Admit(rank, _) => vec![*rank],
             Event::Ended(endings) => endings.iter().map(|(rank, _)| *rank).collect(),
             Event::HostLost(ranks, _) => ranks.clone(),
+            Event::Knocked(_) | Event::WentAway(_) => Vec::new(),
             Event::Signal(_) | Event::Deadlock | Event::OutputClosed => Vec::new(),
         }
     }

@@ -86,6 +86,10 @@ pub enum ToAgent {
     Spawned(Rank, Vec<Rank>),
     /// Tell a rank, which has asked for more, that there is room for this number, which is less.
     NoRoom(Rank, u16),
+    /// Let in these visitors, for this rank, each as a rank.
+    Admit(Rank, Vec<(Rank, u32)>),
+    /// Forget a visitor that has gone.
+    Forget(u32),
     /// Send a signal to a rank.
     Signal(Rank, #[serde(with = "parts::signal")] Signal),
     /// So many more bytes of output have been dealt with.
@@ -160,6 +164,10 @@ pub enum FromAgent {
     Stacks(u32, #[serde(serialize_with = "parts::cut_stacks")] Vec<(Rank, String)>),
     /// The ranks here as they are now, with the number of the look. Their host is not said.
     Snapshot(u32, Vec<RankNow>),
+    /// A visitor of this number waits at the door here.
+    Knocked(u32),
+    /// It has gone, and is to be [forgotten](ToAgent::Forget).
+    WentAway(u32),
     /// The agent is there.
     Heartbeat,
     /// Everything is cleaned up, but for these processes.
@@ -184,6 +192,11 @@ impl Message for ToAgent {
             }
             ToAgent::Welcome(rank) | ToAgent::Signal(rank, _) => check_rank(*rank),
             ToAgent::NoRoom(rank, _) => check_rank(*rank),
+            ToAgent::Admit(by, admitted) => {
+                check_rank(*by)?;
+                at_most(admitted, RANKS_MAX.into())?;
+                admitted.iter().try_for_each(|(rank, _)| check_rank(*rank))
+            }
             ToAgent::Spawn(by, ranks) | ToAgent::Spawned(by, ranks) => {
                 check_rank(*by)?;
                 at_most(ranks, RANKS_MAX.into())?;
@@ -196,6 +209,7 @@ impl Message for ToAgent {
             ToAgent::Subtree(subtree) => subtree.check(),
             ToAgent::For(host, _) => check_host(*host),
             ToAgent::Go { .. } | ToAgent::Taken(_) | ToAgent::Input(_) => Ok(()),
+            ToAgent::Forget(_) => Ok(()),
             ToAgent::RollCall { .. } | ToAgent::Snapshot(_) | ToAgent::Finish => Ok(()),
             ToAgent::Heartbeat | ToAgent::Pause | ToAgent::ForAll(_) => Ok(()),
         }
@@ -245,6 +259,7 @@ impl Message for FromAgent {
                 hosts.iter().try_for_each(|host| check_host(*host))
             }
             FromAgent::Refused(_) | FromAgent::InputTaken | FromAgent::Heartbeat => Ok(()),
+            FromAgent::Knocked(_) | FromAgent::WentAway(_) => Ok(()),
         }
     }
 }

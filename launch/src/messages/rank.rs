@@ -6,6 +6,7 @@ use weft_wire::Rank;
 
 use super::bounds::RANKS_MAX;
 use super::checks::{check_settings, ensure};
+use super::door::DoorSecret;
 use super::format::{BadMessage, Message};
 use super::network::JobNetwork;
 use super::options::{Options, RANKS, check_options};
@@ -22,6 +23,10 @@ pub enum ToRank {
     Spawned(Vec<Rank>),
     /// To such a rank: there is room for so many more, which are fewer.
     NoRoom(u16),
+    /// To a rank that lets visitors in: the job has no door.
+    NoDoor,
+    /// To a visitor at the door: why it is not let in.
+    Refused(#[serde(with = "text")] String),
 }
 
 /// Facts that a process must know to become a rank's program.
@@ -75,6 +80,10 @@ pub enum ToLauncher {
     GoOn,
     /// The program asks for so many more ranks of it.
     Spawn(u16),
+    /// The program lets in so many of those who wait at the door, if there are as many.
+    Admit(u16),
+    /// A process that the job has not started asks to be let in, and shows the door's secret.
+    Knock(DoorSecret),
 }
 
 impl Message for ToRank {
@@ -82,7 +91,7 @@ impl Message for ToRank {
 
     fn check(&self) -> Result<(), BadMessage> {
         match self {
-            ToRank::Start(_) | ToRank::NoRoom(_) => Ok(()),
+            ToRank::Start(_) | ToRank::NoRoom(_) | ToRank::NoDoor | ToRank::Refused(_) => Ok(()),
             ToRank::Welcome(welcome) => welcome.check(),
             ToRank::Spawned(ranks) => ensure(ranks.len() <= RANKS_MAX.into(), "number of ranks"),
         }
@@ -100,7 +109,7 @@ impl ToRank {
     pub fn descriptors(&self) -> usize {
         match self {
             ToRank::Start(_) => 1,
-            ToRank::Spawned(_) | ToRank::NoRoom(_) => 0,
+            ToRank::Spawned(_) | ToRank::NoRoom(_) | ToRank::NoDoor | ToRank::Refused(_) => 0,
             ToRank::Welcome(welcome) => {
                 1 + welcome.network.as_ref().map_or(0, JobNetwork::descriptors)
             }

@@ -113,13 +113,24 @@ fn any_to_launcher() -> impl Strategy<Value = ToLauncher> {
         any::<i32>().prop_map(ToLauncher::CannotStart),
         Just(ToLauncher::GoOn),
         any::<u16>().prop_map(ToLauncher::Spawn),
+        any::<u16>().prop_map(ToLauncher::Admit),
+        Just(()).prop_map(|()| ToLauncher::Knock(DoorKey::draw().unwrap().secret())),
+    ]
+}
+
+fn any_answer() -> impl Strategy<Value = ToRank> {
+    prop_oneof![
+        prop::collection::vec(any::<u16>().prop_map(Rank), 0..9).prop_map(ToRank::Spawned),
+        any::<u16>().prop_map(ToRank::NoRoom),
+        Just(ToRank::NoDoor),
+        ".{0,200}".prop_map(ToRank::Refused),
     ]
 }
 
 proptest! {
     #[test]
     fn messages_are_read_as_they_were_written(
-        to_rank in prop_oneof![any_welcome(), any_welcome_of_hosts(), any_start()],
+        to_rank in prop_oneof![any_welcome(), any_welcome_of_hosts(), any_start(), any_answer()],
         to_launcher in any_to_launcher(),
     ) {
         check_whole(&to_rank);
@@ -134,7 +145,7 @@ proptest! {
 
     #[test]
     fn any_body_is_a_message_or_an_error(
-        to_rank in prop_oneof![any_welcome(), any_welcome_of_hosts(), any_start()],
+        to_rank in prop_oneof![any_welcome(), any_welcome_of_hosts(), any_start(), any_answer()],
         to_launcher in any_to_launcher(),
         body in vec(any::<u8>(), 0..200),
     ) {
@@ -165,7 +176,7 @@ proptest! {
 fn bytes_that_no_message_has_are_named() {
     let say = |body: &[u8]| ToLauncher::parse(&[&head(ToLauncher::KIND), body].concat());
     assert_eq!(say(&[0]), Ok(ToLauncher::Hello));
-    assert_eq!(say(&[7]), Err(BadMessage::Malformed { at: 9 }), "there are seven of them");
+    assert_eq!(say(&[9]), Err(BadMessage::Malformed { at: 9 }), "there are nine of them");
     assert_eq!(say(&[3, 2, 0xc3, 0x28]), Err(BadMessage::Text));
     assert_eq!(say(&[3, 200]), Err(BadMessage::Short), "a length that goes on");
     assert_eq!(say(&[3, 200, 1]), Err(BadMessage::Short), "a text of 200 bytes that are not there");

@@ -122,10 +122,18 @@ pub fn receive(
     let mut space = [MaybeUninit::uninit(); ANCILLARY_BYTES];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let flags = flags | RecvFlags::CMSG_CLOEXEC;
-    let arrived = retry_on_intr(|| {
-        recvmsg(&channel, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags)
-    })
-    .map_err(|error| match error {
+    let mut recv = || {
+        retry_on_intr(|| {
+            recvmsg(&channel, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags)
+        })
+    };
+    let arrived = match recv() {
+        // The other side has closed its end without reading all that was sent to it, which is told
+        // once, before what it has said.
+        Err(Errno::CONNRESET) => recv(),
+        received => received,
+    };
+    let arrived = arrived.map_err(|error| match error {
         Errno::CONNRESET => ReceiveError::Closed,
         other => ReceiveError::System(other),
     })?;

@@ -281,6 +281,12 @@ impl Agreeing {
         self.state().lines.get(&team).map_or(Vec::new(), |line| line.agreement.awaited())
     }
 
+    /// True if a rank is lost, as far as members of a team that this one is in have agreed.
+    pub fn knows_lost(&self, rank: Rank) -> bool {
+        let state = self.state();
+        state.lines.values().any(|line| line.agreement.known_lost().contains(&rank))
+    }
+
     /// Sends what is to be sent, in order. A rank that does not get it is lost.
     pub fn send(&self) {
         let Some(port) = self.port.get() else { return };

@@ -24,11 +24,14 @@ use super::operations::{Operations, TeamId};
 use super::shrink::meet_to_leave;
 use super::team::{Team, of_founders, opened};
 use crate::engine::Engine;
+use crate::poll::Poller;
+use crate::wait::Polls as _;
 use crate::{Error, Mailbox, Message, Port, Result};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use weft_collective::Members;
 use weft_collective::growing::{Coming, Growing, Heard, News};
-use weft_endpoint::Rank;
+use weft_endpoint::{Awaited, Rank};
 
 /// Port at which a rank that comes hears of its team.
 const PORT: &str = "weft.growth";
@@ -38,6 +41,12 @@ const PORT: &str = "weft.growth";
 const GROWN: u32 = 0;
 const FULL: u32 = 1;
 const NOT_SPAWNED: u32 = 2;
+const NO_DOOR: u32 = 3;
+/// Words of what it tells them before the ranks.
+const HEAD_WORDS: usize = 3;
+
+/// Pauses between looks at the door while nobody is there: the first, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
 /// Name and ranks of a team, for a rank that comes: `name (4) | ranks (2 each)`, the first member
 /// first.
@@ -47,36 +56,51 @@ struct Invitation {
 }
 
 impl Team {
-    /// The team of the members of this one, in their order, and of `count` ranks that come later,
-    /// behind them. The first member has them started by `spawn`, which returns which they are. All
-    /// members call it, and no other ranks; it blocks until all have, and until the ranks are being
-    /// started. They may join later: operations of the new team wait for them.
+    /// The team of the members of this one, in their order, and of ranks that come later, behind
+    /// them: at least as many as `least` says, and at most as many as `most`. The first member has
+    /// them come by `recruit`, which is told how many there may be and returns which they are; it
+    /// is asked again as long as they are too few. All members call it, with the same `most`, and
+    /// no other ranks; it blocks until all have, and until the ranks are being started. They may
+    /// join later: operations of the new team wait for them.
     ///
     /// Like a [part](Self::split) the team has no multicast group and no shared memory of its own.
     ///
     /// # Errors
-    /// See [`Team`]; [`Error::JobIsFull`] and [`Error::NotSpawned`], at all members.
-    pub fn grow(&self, count: u16, spawn: impl FnOnce(u16) -> Result<Vec<Rank>>) -> Result<Self> {
+    /// See [`Team`]; [`Error::JobIsFull`], [`Error::NoDoor`] and [`Error::NotSpawned`], at all
+    /// members.
+    pub fn grow(
+        &self,
+        (least, most): (u16, u16),
+        recruit: impl FnMut(u16) -> Result<Vec<Rank>>,
+    ) -> Result<Self> {
         let operations = &self.shared.operations;
         let splitting = operations.split()?;
         self.barrier()?;
         let (leader, mut growing) = (self.member(0), Growing::default());
-        let mut words = vec![0; 2 + usize::from(count)];
+        let mut words = vec![0; HEAD_WORDS + usize::from(most)];
         if self.rank() == 0 {
-            let spawned = if count == 0 { Ok(Vec::new()) } else { spawn(count) };
-            growing.started(spawned.clone().unwrap_or_default());
-            fill(&mut words, splitting.name, spawned);
+            let mut come = Vec::new();
+            let recruited = recruit_all(self, (least.min(most), most), recruit, &mut come);
+            growing.started(come.clone());
+            fill(&mut words, splitting.name, recruited.map(|()| come));
         }
         let told = self.broadcast(0, &mut words);
-        let (come, news) = growing.ended(told.is_ok());
+        let (come, news) = growing.ended(told.is_ok() && words[0] == GROWN);
         if news == News::Withdrawn {
             // Those that this does not reach are lost themselves.
             let _ = invite(operations.engine(), &come, &[]);
         }
         told?;
-        let invitation = match (words[0], words[1]) {
-            (GROWN, name) => Invitation { name, members: with(self, &words[2..]) },
-            (FULL, left) => return Err(Error::JobIsFull { asked: count, left: left as u16 }),
+        let invitation = match (words[0], words[1], words[2]) {
+            (GROWN, name, count) => {
+                let come = words[HEAD_WORDS..].get(..count as usize);
+                let come = come.ok_or(Error::Stray { from: leader })?;
+                Invitation { name, members: with(self, come) }
+            }
+            (FULL, asked, left) => {
+                return Err(Error::JobIsFull { asked: asked as u16, left: left as u16 });
+            }
+            (NO_DOOR, ..) => return Err(Error::NoDoor),
             _ => return Err(Error::NotSpawned { by: leader }),
         };
         let team = invitation.open(operations)?;
@@ -84,6 +108,44 @@ impl Team {
         invite(operations.engine(), &come, &invitation.emit())?;
         Ok(team)
     }
+}
+
+/// Has ranks come until there are at least `least` of them; serves messages while there are too
+/// few. Those that have come before it fails are in `come`.
+///
+/// # Errors
+/// Those of `recruit`; the loss of a member.
+fn recruit_all(
+    team: &Team,
+    (least, most): (u16, u16),
+    mut recruit: impl FnMut(u16) -> Result<Vec<Rank>>,
+    come: &mut Vec<Rank>,
+) -> Result<()> {
+    let mut pause = PAUSES.0;
+    loop {
+        come.extend(recruit(most - come.len() as u16)?);
+        if come.len() >= least.into() {
+            return Ok(());
+        }
+        serve_for(team, pause)?;
+        pause = PAUSES.1.min(pause * 2);
+    }
+}
+
+/// Serves messages for this time.
+///
+/// # Errors
+/// The loss of a member.
+fn serve_for(team: &Team, time: Duration) -> Result<()> {
+    let engine = team.shared.operations.engine();
+    let (packets, what) = (engine.packets(), || Awaited::of_unknown("somebody at the door"));
+    let losses = packets.losses();
+    let look = || {
+        (0..team.size()).try_for_each(|number| losses.check_lives(team.member(number)))?;
+        Ok(None::<()>)
+    };
+    let until = Some(packets.now() + time);
+    Poller::new(&engine.messages).watch_until(&what, until, look).map(drop)
 }
 
 /// The members of `team`, and the ranks that come behind them.
@@ -103,14 +165,17 @@ fn invite(engine: &Arc<Engine>, ranks: &[Rank], invitation: &[u8]) -> Result<()>
 }
 
 /// Writes what the first member tells the others.
-fn fill(words: &mut [u32], name: TeamId, spawned: Result<Vec<Rank>>) {
-    match spawned {
-        Ok(ranks) if ranks.len() == words.len() - 2 => {
-            words[..2].copy_from_slice(&[GROWN, name.count]);
-            let places = words[2..].iter_mut().zip(ranks);
+fn fill(words: &mut [u32], name: TeamId, come: Result<Vec<Rank>>) {
+    match come {
+        Ok(ranks) if ranks.len() <= words.len() - HEAD_WORDS => {
+            words[..HEAD_WORDS].copy_from_slice(&[GROWN, name.count, ranks.len() as u32]);
+            let places = words[HEAD_WORDS..].iter_mut().zip(ranks);
             places.for_each(|(word, rank)| *word = rank.0.into());
         }
-        Err(Error::JobIsFull { left, .. }) => words[..2].copy_from_slice(&[FULL, left.into()]),
+        Err(Error::JobIsFull { asked, left }) => {
+            words[..HEAD_WORDS].copy_from_slice(&[FULL, asked.into(), left.into()]);
+        }
+        Err(Error::NoDoor) => words[0] = NO_DOOR,
         _ => words[0] = NOT_SPAWNED,
     }
 }

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::parts::Parts;
 use crate::{Completion, Error, Message, Port, Result, format};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak, atomic::AtomicU16};
 use weft_collective::agreement::Decision;
 use weft_collective::arena::{AgreedAreas, Arena};
 use weft_collective::format::{DECLARATION, Header, SIZE, TransferKind, abort_packet};
@@ -49,7 +49,8 @@ pub(super) struct Operations {
     packets_at_once: usize,
     state: Biased<State>,
     /// Agreements of teams, if the job goes on after a loss.
-    agreeing: Option<Agreeing>,
+    pub agreeing: Option<Agreeing>,
+    pub counters_kept: AtomicU16,
 }
 
 struct State {
@@ -173,6 +174,7 @@ impl Operations {
                 areas: AgreedAreas::default(),
             }),
             agreeing: packets.losses().goes_on().then(|| Agreeing::new(packets)),
+            counters_kept: AtomicU16::new(0),
         });
         engine.sharing.on_share(&operations, |operations| operations.state.share());
         let this = Arc::downgrade(&operations);

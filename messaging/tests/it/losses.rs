@@ -10,27 +10,27 @@ use weft_messaging::{Error, Mailbox, OrderMailbox, Orders, Port, Result};
 use weft_threads::{Job, Tap};
 
 /// A job of `ranks` that goes on, and what its ranks die by.
-struct Mortal {
+pub struct Mortal {
     job: Job,
     tap: &'static Tap,
     ranks: u16,
 }
 
 impl Mortal {
-    fn new(ranks: u16) -> Self {
+    pub fn new(ranks: u16) -> Self {
         let tap = Tap::new();
         Mortal { job: Job { tap: Some(tap), ..Job::new(ranks) }, tap, ranks }
     }
 
     /// One whose ranks reach one another by UDP.
-    fn over_udp(ranks: u16, preset: Preset) -> Self {
+    pub fn over_udp(ranks: u16, preset: Preset) -> Self {
         let tap = Tap::new();
         let job = Job { tap: Some(tap), shape: Shape::Flat, ..Job::over_udp(ranks, preset) };
         Mortal { job, tap, ranks }
     }
 
     /// Runs `program` on each rank. One that returns `None` is dead: the others hear of it.
-    fn run<T: Send>(&self, program: impl Fn(&Member) -> Option<T> + Sync) -> Vec<Option<T>> {
+    pub fn run<T: Send>(&self, program: impl Fn(&Member) -> Option<T> + Sync) -> Vec<Option<T>> {
         let connect = |packets: weft_endpoint::Packets| {
             packets.losses().go_on();
             connect(packets)
@@ -56,7 +56,7 @@ impl Mortal {
     }
 }
 
-fn lost<T>(rank: u16, outcome: Result<T>) {
+pub fn lost<T>(rank: u16, outcome: Result<T>) {
     assert_eq!(outcome.err().and_then(|error| error.lost_rank()), Some(Rank(rank)));
 }
 
@@ -428,7 +428,7 @@ fn so_they_are_where_packets_are_numbered() {
 }
 
 /// Number of jobs, unless the environment says how many.
-fn seeds(usual: u64) -> u64 {
+pub fn seeds(usual: u64) -> u64 {
     std::env::var("WEFT_LOSS_SEEDS").map_or(usual, |seeds| seeds.parse().expect("a number"))
 }
 

@@ -6,6 +6,7 @@ mod allocations;
 mod beside;
 mod collectives;
 mod common;
+mod counters;
 mod exactly_once;
 mod exploration;
 mod failures;

@@ -2,6 +2,7 @@
 //!
 //! The library and `weft` are built with the workspace (`make test` does that first).
 
+use std::ffi::OsStr;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,7 +22,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 34] = [
+const PROGRAMS: [(&str, u32, &[&str]); 35] = [
     (
         "examples/hello.c",
         3,
@@ -83,6 +84,7 @@ const PROGRAMS: [(&str, u32, &[&str]); 34] = [
     ("tests/orders.c", 3, &[]),
     ("tests/collectives.c", 3, &[]),
     ("tests/teams.c", 3, &[]),
+    ("tests/counters.c", 3, &[]),
     ("tests/receives.c", 2, &[]),
     ("tests/rendezvous.c", 2, &[]),
     ("tests/regions.c", 3, &[]),
@@ -103,6 +105,8 @@ const SIMULATION: &str = "tests/simulation.c";
 const GOES_ON: [&str; 4] = ["-n", "4", "--on-loss", "continue"];
 /// Program of two ranks that has two more started.
 const GROWS: &str = "tests/grows.c";
+/// Program of two ranks that let in two more.
+const VISITS: &str = "tests/visits.c";
 /// Program of four ranks of which rank 2 kills itself, in a job that goes on.
 const LOSSES: &str = "tests/losses.c";
 
@@ -229,6 +233,7 @@ fn programs_compile_without_a_warning_and_run() {
 fn programs_are_clean_under_valgrind() {
     run_all("tests/", &["-O1"], &VALGRIND);
     grows(&["-O1"], &VALGRIND);
+    visits(&["-O1"], &VALGRIND);
     survivors_go_on(&["-O1"], &VALGRIND);
 }
 
@@ -236,6 +241,7 @@ fn programs_are_clean_under_valgrind() {
 fn programs_are_clean_under_the_sanitizers() {
     run_all("", &SANITIZED, &[]);
     grows(&SANITIZED, &[]);
+    visits(&SANITIZED, &[]);
     survivors_go_on(&SANITIZED, &[]);
 }
 
@@ -311,6 +317,37 @@ fn grows(flags: &[&str], wrapper: &[&str]) {
     let mut command = Command::new(built().join("weft"));
     command.args(["run", "-n", "2", "--room", "4", "--"]).args(wrapper).arg(program);
     let text = run(&mut command);
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [0, 1, 2, 3].map(|rank| format!("rank {rank} has left")));
+}
+
+#[test]
+fn a_job_lets_in_who_knocks() {
+    visits(&["-O2"], &[]);
+}
+
+/// Runs the program of a job that has a door, and the two that come.
+fn visits(flags: &[&str], wrapper: &[&str]) {
+    let (_kept, library) = library(wrapper);
+    let folder = folder_with(&library);
+    let program = compile(VISITS, flags, &folder);
+    let door = folder.path().join("door");
+    let mut command = Command::new(built().join("weft"));
+    command.args(["run", "-n", "2", "--room", "4", "--door"]).arg(&door).arg("--");
+    command.args(wrapper).arg(&program);
+    let visit = || {
+        while !door.exists() {
+            std::thread::yield_now();
+        }
+        let mut words = wrapper.iter().map(OsStr::new).chain([program.as_os_str()]);
+        run(Command::new(words.next().unwrap()).args(words).arg(&door))
+    };
+    let text = std::thread::scope(|scope| {
+        let visitors = [0, 1].map(|_| scope.spawn(visit));
+        let host = run(&mut command);
+        host + &visitors.map(|visitor| visitor.join().unwrap()).concat()
+    });
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
     assert_eq!(lines, [0, 1, 2, 3].map(|rank| format!("rank {rank} has left")));

@@ -1,4 +1,4 @@
-//! The MPICH and the Open MPI of PyPI, which `make test-mpi` installs.
+//! The MPICH, the Open MPI and the Intel MPI of PyPI, which `make test-mpi` installs.
 
 use super::*;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -28,6 +28,15 @@ pub fn todays_open_mpi_on_weft(ranks: &str, folder: &TempDir) -> Command {
     mpirun.args(["--mca", "osc", "rdma", "--mca", "btl", "ofi,self"]);
     mpirun.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
     mpirun
+}
+
+/// Has Intel MPI use Weft, between ranks of one host too, and say so.
+#[cfg(target_arch = "x86_64")]
+pub fn intel_on_weft(ranks: &str, folder: &TempDir) -> Command {
+    let mut mpiexec = Command::new(today("intel", "mpiexec.hydra"));
+    mpiexec.env("FI_PROVIDER_PATH", folder.path()).env("FI_PROVIDER", "weft");
+    mpiexec.env("I_MPI_FABRICS", "ofi").env("I_MPI_DEBUG", "1").args(["-n", ranks]);
+    mpiexec
 }
 
 /// Ranks of Open MPI 5 go on after a loss (ULFM), over what it can do that with: `pml/ob1`, and
@@ -90,6 +99,35 @@ fn todays_mpich() {
                 assert!(text.contains("libfabric provider: weft"), "{text}");
             }
         }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn intel_mpi() {
+    let folder = folder();
+    for (source, flags, all_ranks, expected) in PROGRAMS {
+        let program = compile(&today("intel", "mpicc"), source, flags, &folder);
+        for ranks in all_ranks {
+            let text = run(intel_on_weft(ranks, &folder).arg(&program));
+            assert!(text.ends_with(expected), "{text}");
+            assert!(text.contains("libfabric provider: weft"), "{text}");
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn collectives_of_intel_mpi() {
+    let folder = folder();
+    let program = compile(&today("intel", "mpicc"), "collective.c", &[], &folder);
+    let library = collectives(&today("intel", "mpicc"), &folder);
+    for ranks in ["2", "3", "5"] {
+        let mut mpiexec = intel_on_weft(ranks, &folder);
+        mpiexec.args(["-genv", "WEFT_COLL_VERBOSE", "1", "-genv", "LD_PRELOAD"]).arg(&library);
+        let text = run_for_all(mpiexec.arg(&program));
+        assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
+        assert!(has_all(&served(&text).0, &KINDS), "{text}");
     }
 }
 

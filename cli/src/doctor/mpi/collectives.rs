@@ -56,7 +56,7 @@ fn of_preloaded(stack: Stack, file: &Path, linked: Option<Linked>) -> Finding {
         Some(Linked { stack: None, abi: false, .. }) => {
             Finding::problem(NAME, format!("{said}, which is linked with no MPI library"), advice)
         }
-        Some(Linked { stack: Some(other), .. }) if other != stack => Finding::problem(
+        Some(Linked { stack: Some(other), .. }) if !stack.runs(other) => Finding::problem(
             NAME,
             format!("{said}, which is made for {other}, and mpirun is {stack}'s"),
             advice,

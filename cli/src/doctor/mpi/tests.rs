@@ -100,4 +100,6 @@ fn settings_that_contradict_are_named() {
     let netmod = of(Stack::Mpich, &[("MPIR_CVAR_CH4_NETMOD", "ucx")]);
     assert_eq!(netmod.detail, "MPIR_CVAR_CH4_NETMOD is ucx, where Weft needs ofi");
     assert_eq!(of(Stack::Mpich, &[("OMPI_MCA_pml", "ob1")]).status, Status::Ok);
+    let fabrics = of(Stack::IntelMpi, &[("I_MPI_FABRICS", "shm:ofi")]);
+    assert_eq!(fabrics.detail, "I_MPI_FABRICS is shm:ofi, where Weft needs ofi");
 }

@@ -20,6 +20,9 @@ fn folder(commands: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
+const INTEL: &str = "Intel(R) MPI Library for Linux* OS, Version 2021.18.1 Build 20260626 (id: b44796a)\n\
+                     Copyright 2003-2026, Intel Corporation.\n";
+
 const OPEN_MPI: &str = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/";
 
 #[test]
@@ -30,6 +33,7 @@ fn stacks_are_known_by_what_they_say() {
         ("\nmpirun (Open MPI) 5.0.11\n", "Open MPI 5.0.11 (/opt/bin/mpirun)"),
         (HYDRA, "MPICH 5.0.2 (/opt/bin/mpirun)"),
         (DEBIANS, "MPICH 4.0.2 (/opt/bin/mpirun)"),
+        (INTEL, "Intel MPI 2021.18.1 (/opt/bin/mpirun)"),
     ] {
         assert_eq!(recognize(said).unwrap().to_string(), expected);
     }
@@ -46,13 +50,9 @@ fn open_mpi_4_is_corrected() {
 
 #[test]
 fn others_are_named() {
-    let intel = "Intel(R) MPI Library for Linux* OS, Version 2021.9\nCopyright 2003-2023";
-    let error = recognize(intel).unwrap_err().to_string();
-    assert!(
-        error.contains("calls itself \"Intel(R) MPI Library for Linux* OS, Version"),
-        "{error}"
-    );
-    assert!(error.contains("neither Open MPI's nor MPICH's"), "{error}");
+    let error = recognize("LAM/MPI 7.1.4\n").unwrap_err().to_string();
+    assert!(error.contains("calls itself \"LAM/MPI 7.1.4\""), "{error}");
+    assert!(error.contains("neither Open MPI's, MPICH's nor Intel MPI's"), "{error}");
 }
 
 #[test]
@@ -70,8 +70,31 @@ fn the_first_is_taken_unless_another_is_wanted() {
     let path = both.path().as_os_str();
     let find = |wanted| Launcher::find(wanted, None, Some(path));
     assert_eq!(find(None).unwrap().path, both.path().join("mpirun"));
-    let mpich = find(Some((Stack::Mpich, "--stack asks for"))).unwrap();
+    let mpich = find(Some(Wanted::Said(Stack::Mpich))).unwrap();
     assert_eq!(mpich.path, both.path().join("mpirun.mpich"));
+}
+
+#[test]
+fn intel_mpi_runs_what_is_linked_with_mpich_unless_mpich_is_asked_for() {
+    let both = folder(&[("mpirun", INTEL), ("mpirun.mpich", HYDRA)]);
+    let path = both.path().as_os_str();
+    let find = |wanted| Launcher::find(Some(wanted), None, Some(path)).unwrap().stack;
+    assert_eq!(find(Wanted::Linked(Stack::Mpich)), Stack::IntelMpi);
+    assert_eq!(find(Wanted::Said(Stack::Mpich)), Stack::Mpich);
+    assert!(!Stack::IntelMpi.runs(Stack::OpenMpi) && !Stack::OpenMpi.runs(Stack::Mpich));
+}
+
+#[test]
+fn the_script_of_intel_mpi_finds_its_own_hydra() {
+    let own = folder(&[("mpirun", INTEL), ("mpiexec.hydra", INTEL)]);
+    let other = folder(&[("mpiexec.hydra", DEBIANS)]);
+    let path = other.path().as_os_str();
+    let launcher = Launcher::find(None, Some(own.path()), Some(path)).unwrap();
+    let first = std::env::join_paths([own.path(), other.path()]).unwrap();
+    assert_eq!(launcher.path_for(Some(path)), Some(first.clone()));
+    assert_eq!(launcher.path_for(Some(&first)), None);
+    let mpich = Launcher::recognize(own.path().join("mpirun"), HYDRA).unwrap();
+    assert_eq!(mpich.path_for(Some(path)), None);
 }
 
 #[test]
@@ -87,7 +110,7 @@ fn what_is_missing_is_said() {
     let error = Launcher::find(None, None, Some(empty.path().as_os_str())).unwrap_err();
     assert!(error.to_string().starts_with("there is no mpirun in PATH: install"), "{error}");
     let one = folder(&[("mpirun", OPEN_MPI)]);
-    let wanted = Some((Stack::Mpich, "the program is linked with"));
+    let wanted = Some(Wanted::Linked(Stack::Mpich));
     let error = Launcher::find(wanted, None, Some(one.path().as_os_str())).unwrap_err().to_string();
     let expected = "there is no mpirun of MPICH, which the program is linked with; in PATH is Open MPI 4.1.4 (";
     assert!(error.starts_with(expected), "{error}");
@@ -111,7 +134,7 @@ fn libraries_are_looked_for_beside_the_launcher() {
 #[test]
 fn one_that_has_no_libfabric_gives_way_to_one_that_has() {
     let (beside, in_path) = (folder(&[("mpirun.mpich", DEBIANS)]), folder(&[("mpirun", HYDRA)]));
-    let wanted = Some((Stack::Mpich, "--stack asks for"));
+    let wanted = Some(Wanted::Said(Stack::Mpich));
     let find = |path: &Path| {
         Launcher::find(wanted, Some(beside.path()), Some(path.as_os_str())).unwrap().to_string()
     };
@@ -127,7 +150,7 @@ fn one_that_fails_when_it_is_asked_is_named() {
     let file = folder.path().join("mpirun");
     write_script(&file, "#!/bin/sh\necho no home >&2\nexit 1\n").unwrap();
     let path = Some(folder.path().as_os_str());
-    let wanted = Some((Stack::OpenMpi, "the program is linked with"));
+    let wanted = Some(Wanted::Linked(Stack::OpenMpi));
     for wanted in [None, wanted] {
         let error = Launcher::find(wanted, None, path).unwrap_err().to_string();
         assert_eq!(error, format!("{} --version fails: no home", file.display()));

@@ -38,6 +38,14 @@ fn mpich_is_told_in_the_environment() {
 }
 
 #[test]
+fn intel_mpi_is_told_in_the_environment() {
+    let told = settings(Stack::IntelMpi, "-n 64 true", &[]).unwrap();
+    let expected =
+        "FI_PROVIDER_PATH=/p FI_PROVIDER=weft I_MPI_FABRICS=ofi I_MPI_ADJUST_ALLGATHER=1";
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn ranks_are_told_to_encrypt_and_to_check() {
     let told = |stack| {
         let mut settings = Settings::default();

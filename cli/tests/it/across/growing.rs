@@ -6,6 +6,8 @@ use super::*;
 use crate::common::farm::judge_grown;
 use crate::common::mortal::Mortal;
 use crate::common::traces::Draw;
+use crate::door::{House, assert_met};
+use std::process::Stdio;
 
 const FARM: Judged = Judged {
     words: |tasks| format!("farm --work 50 --tasks {tasks}"),
@@ -20,6 +22,28 @@ fn a_job_on_two_hosts_doubles_until_it_is_full() {
         let words = format!("-q --link {link} --hosts a:1,b:1 --room 8");
         let said = common::run(&two, &words, "weft-example growth");
         assert_eq!(said, "2 of 8 ranks\n4 of 8 ranks\n8 of 8 ranks\n", "{link}");
+    }
+}
+
+/// Whoever knocks joins on the host where it runs, as long as there is a place.
+#[test]
+fn visitors_come_to_the_door_of_their_host() {
+    let Some(two) = cluster(2) else { return };
+    for link in ["udp", "xdp"] {
+        let house = House::start(|door| {
+            let words =
+                format!("-q --link {link} --hosts a:1,b:1 --room 4 --door {}", door.display());
+            common::command(&two, &words, "weft-example door")
+        });
+        let visitor = |host| {
+            let mut command = two.host(host).command(common::built("weft-example"));
+            command.arg("door").env("WEFT_DOOR", house.door());
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let visitors = vec![visitor(1), visitor(0)];
+        let (output, visitors) = house.end(visitors);
+        assert_met(&[&output, &visitors[0], &visitors[1]], 4);
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Mortal {
     ranks: BTreeMap<u16, Process>,
     lines: Vec<String>,
     killed: BTreeSet<u16>,
+    /// True if lines that a host has yet to pass on were lost with it.
+    lost_lines: bool,
 }
 
 /// The end of such a job.
@@ -34,6 +36,7 @@ pub struct Ended {
     pub size: usize,
     pub lines: Vec<String>,
     pub killed: BTreeSet<u16>,
+    lost_lines: bool,
     status: Option<i32>,
     errors: String,
 }
@@ -46,9 +49,9 @@ impl Mortal {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors.try_clone().unwrap());
         let mut launcher = command.spawn().unwrap();
         let out = BufReader::new(launcher.stdout.take().unwrap());
-        let (ranks, lines, killed) = Default::default();
+        let (ranks, lines, killed, lost_lines) = Default::default();
         let folder = folder.to_owned();
-        let mut job = Mortal { launcher, out, errors, folder, ranks, lines, killed };
+        let mut job = Mortal { launcher, out, errors, folder, ranks, lines, killed, lost_lines };
         job.read_line();
         job.look_for_ranks();
         job
@@ -125,6 +128,7 @@ impl Mortal {
         self.killed
             .extend(parents.iter().filter(|(_, parent)| parent == agent).map(|(one, _)| one));
         kill_process(*agent, Signal::KILL).unwrap();
+        self.lost_lines = true;
     }
 
     /// Waits for the end of a job of so many ranks.
@@ -134,7 +138,8 @@ impl Mortal {
         let mut errors = String::new();
         self.errors.rewind().unwrap();
         self.errors.read_to_string(&mut errors).unwrap();
-        Ended { size, lines: self.lines, killed: self.killed, status, errors }
+        let Mortal { lines, killed, lost_lines, .. } = self;
+        Ended { size, lines, killed, lost_lines, status, errors }
     }
 }
 
@@ -142,6 +147,12 @@ impl Ended {
     /// All that was said, for a person.
     pub fn said(&self, what: &str) -> String {
         format!("{what}: {:?} were killed\n{}{}", self.killed, self.lines.concat(), self.errors)
+    }
+
+    /// True if what is said last may be missing: whoever said it was on a host that is lost, which
+    /// happened at the end.
+    pub fn may_lack_last_line(&self) -> bool {
+        self.lost_lines && self.killed.contains(&0)
     }
 
     /// Ranks that were lost, by what the launcher says, of a job that ended well.

@@ -17,6 +17,7 @@ use super::naming::Namings;
 use super::uplink::Uplink;
 use crate::clock::Clock;
 use crate::crew::{Crew, Part, Pipes};
+use crate::door::{AtDoor, DoorNews};
 use crate::hosts::liveness::HEARTBEAT;
 use crate::hosts::window::Window;
 use crate::messages::hosts::{FromAgent, StandardStream, ToAgent};
@@ -36,6 +37,7 @@ enum Source {
     Launcher,
     ToLauncher,
     Naming(usize),
+    Door(AtDoor),
     Channel(Rank),
     Stream(usize),
     Input,
@@ -145,6 +147,7 @@ impl<'a> Supervision<'a> {
                 Source::Launcher => self.uplink.stream.read_some()?,
                 Source::ToLauncher => self.uplink.stream.write_some(),
                 Source::Naming(number) => self.send_stacks(number),
+                Source::Door(at) => self.attend(at),
                 Source::Channel(rank) => self.take_messages(rank),
                 Source::Stream(number) => drop(self.pass_on(number)),
                 Source::Input => self.feed(),
@@ -181,6 +184,8 @@ impl<'a> Supervision<'a> {
         all.extend(to.map(|to| (Source::ToLauncher, to.as_fd(), For::OUT)));
         let namings = self.namings.waits_for();
         all.extend(namings.map(|(number, done)| (Source::Naming(number), done, For::IN)));
+        let door = self.crew.at_door();
+        all.extend(door.map(|(at, fd, flags)| (Source::Door(at), fd, flags)));
         let channels = self.crew.channels();
         all.extend(channels.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
         if self.window.is_open() {
@@ -265,6 +270,8 @@ impl<'a> Supervision<'a> {
                 self.crew.answer(self.own(by)?, &ToRank::Spawned(ranks));
             }
             ToAgent::NoRoom(by, left) => self.crew.answer(self.own(by)?, &ToRank::NoRoom(left)),
+            ToAgent::Admit(by, admitted) => self.admit(by, &admitted),
+            ToAgent::Forget(number) => self.crew.forget(number),
             ToAgent::Loss(lost, cause) => self.crew.announce_loss(lost, cause),
             ToAgent::Signal(rank, signal) => self.crew.signal(self.own(rank)?, signal),
             ToAgent::Taken(count) => self.window.acknowledged(count as usize),
@@ -306,8 +313,35 @@ impl<'a> Supervision<'a> {
                 }
             }
         }
+        self.name_processes(before);
+    }
+
+    /// Lets visitors in as these ranks, for rank `by`, and says which processes they are.
+    fn admit(&mut self, by: Rank, admitted: &[(Rank, u32)]) {
+        let before = self.crew.started().into();
+        for (rank, visitor) in admitted {
+            if let Err(error) = self.crew.admit(*visitor, by) {
+                Event::not_started(*rank, &error).into_iter().for_each(|it| self.tell(it));
+                break;
+            }
+        }
+        self.name_processes(before);
+    }
+
+    /// Says which processes the ranks here are, but for the first `before`, which were named
+    /// before.
+    fn name_processes(&mut self, before: usize) {
         let started = self.crew.process_ids().skip(before).collect();
         self.uplink.send(&FromAgent::Started(started));
+    }
+
+    /// Attends to what happens at the door.
+    fn attend(&mut self, at: AtDoor) {
+        let news = self.crew.attend(at).map(|news| match news {
+            DoorNews::Knocked(number) => FromAgent::Knocked(number),
+            DoorNews::Gone(number) => FromAgent::WentAway(number),
+        });
+        news.into_iter().for_each(|news| self.uplink.send(&news));
     }
 
     /// Says what the ranks here do. Stacks are taken before anything else is obeyed, such as a

@@ -54,7 +54,7 @@ fn started() -> Started {
         mtu: Mtu::USUAL,
         protection: Protection::default(),
     };
-    Started { layout, roster, signals: None }
+    Started { layout, roster, signals: None, door_file: None }
 }
 
 #[test]

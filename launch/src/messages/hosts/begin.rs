@@ -11,6 +11,7 @@ use weft_wire::Rank;
 use super::far::FarLink;
 use crate::messages::bounds::{HOST_MESSAGE_BYTES_MAX, MESSAGE_BYTES_MAX, RANKS_MAX};
 use crate::messages::checks::{at_most, check_host, check_protection, check_settings, ensure};
+use crate::messages::door::DoorKey;
 use crate::messages::format::BadMessage;
 use crate::messages::options::{Options, check_options};
 use crate::messages::parts::{self, text};
@@ -68,6 +69,8 @@ pub struct Begin {
     pub copied: bool,
     /// True if long packets are to go over TCP, if hosts reach one another so.
     pub bulk: bool,
+    /// The door to open here, if the job has one.
+    pub door: Option<DoorKey>,
 }
 
 impl Begin {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::DoorKey;
 use crate::messages::reached::tests::any_reached;
 use crate::messages::tests::{check_foreign, check_whole};
 use crate::messages::{Doing, Options, TEXT_BYTES_MAX};
@@ -59,6 +60,7 @@ fn any_begin() -> impl Strategy<Value = Begin> {
                 far: far.1,
                 copied: numbers.3,
                 bulk: numbers.4,
+                door: numbers.3.then(|| DoorKey::draw().unwrap()),
             }
         },
     )
@@ -66,7 +68,12 @@ fn any_begin() -> impl Strategy<Value = Begin> {
 
 fn any_ending() -> impl Strategy<Value = Ending> {
     let killed = (1..128i32).prop_map(Ending::Killed);
-    prop_oneof![(0..256i32).prop_map(Ending::Exited), killed, Just(Ending::OutOfMemory)]
+    prop_oneof![
+        (0..256i32).prop_map(Ending::Exited),
+        killed,
+        Just(Ending::OutOfMemory),
+        Just(Ending::Unseen)
+    ]
 }
 
 fn any_standing() -> impl Strategy<Value = Standing> {
@@ -172,6 +179,9 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
         (any_rank(), vec(any_rank(), 0..9)).prop_map(|(by, ranks)| ToAgent::Spawn(by, ranks)),
         (any_rank(), vec(any_rank(), 0..9)).prop_map(|(by, ranks)| ToAgent::Spawned(by, ranks)),
         (any_rank(), any::<u16>()).prop_map(|(by, left)| ToAgent::NoRoom(by, left)),
+        (any_rank(), any_rank(), any::<u32>())
+            .prop_map(|(by, rank, visitor)| { ToAgent::Admit(by, vec![(rank, visitor)]) }),
+        any::<u32>().prop_map(ToAgent::Forget),
         (any_rank(), any_ending()).prop_map(|(rank, ending)| ToAgent::Loss(rank, ending)),
         any_rank().prop_map(|rank| ToAgent::Signal(rank, Signal::USR1)),
         any::<u32>().prop_map(ToAgent::Taken),
@@ -231,6 +241,8 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
             .prop_map(|(number, stacks)| FromAgent::Stacks(number, stacks)),
         Just(FromAgent::InputTaken),
         Just(FromAgent::Heartbeat),
+        any::<u32>().prop_map(FromAgent::Knocked),
+        any::<u32>().prop_map(FromAgent::WentAway),
         (any::<u32>(), vec(any_rank_now(), 0..9))
             .prop_map(|(number, ranks)| FromAgent::Snapshot(number, ranks)),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Finished),
@@ -333,6 +345,7 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
         far: FarLink::Auto,
         copied: false,
         bulk: false,
+        door: None,
     };
     let parse =
         |begin: &Begin| ToAgent::parse(&ToAgent::Begin(Box::new(begin.clone())).emit()).map(drop);

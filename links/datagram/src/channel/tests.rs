@@ -41,3 +41,15 @@ fn the_peer_of_a_connection_is_whoever_made_it() {
     let (no_socket, _) = rustix::pipe::pipe().unwrap();
     assert_eq!(peer(&no_socket), Err(Errno::NOTSOCK));
 }
+
+/// The system tells first that something was not read.
+#[test]
+fn what_was_said_before_the_end_is_there_though_not_all_was_read() {
+    let (ours, theirs) = pair().unwrap();
+    send(&ours, b"unread", &[], SendFlags::empty()).unwrap();
+    send(&theirs, b"goodbye", &[], SendFlags::empty()).unwrap();
+    drop(theirs);
+    let received = receive(&ours, RecvFlags::empty(), 16).unwrap();
+    assert_eq!(received.bytes, b"goodbye");
+    assert!(matches!(receive(&ours, RecvFlags::empty(), 16), Err(ReceiveError::Closed)));
+}

@@ -30,12 +30,14 @@ fn bytes_that_are_no_invitation_are_none() {
 fn members_hear_what_the_first_one_has_heard() {
     let name = TeamId { leader: Rank(2), count: 9 };
     let told = |spawned| {
-        let mut words = vec![0; 4];
+        let mut words = vec![0; 5];
         fill(&mut words, name, spawned);
         words
     };
-    assert_eq!(told(Ok(vec![Rank(6), Rank(7)])), [GROWN, 9, 6, 7]);
-    assert_eq!(told(Ok(vec![Rank(6)]))[0], NOT_SPAWNED, "fewer than were asked for");
-    assert_eq!(told(Err(Error::JobIsFull { asked: 2, left: 1 })), [FULL, 1, 0, 0]);
+    assert_eq!(told(Ok(vec![Rank(6), Rank(7)])), [GROWN, 9, 2, 6, 7]);
+    assert_eq!(told(Ok(vec![Rank(6)])), [GROWN, 9, 1, 6, 0]);
+    assert_eq!(told(Ok(vec![Rank(6); 3]))[0], NOT_SPAWNED, "more than were asked for");
+    assert_eq!(told(Err(Error::JobIsFull { asked: 2, left: 1 })), [FULL, 2, 1, 0, 0]);
+    assert_eq!(told(Err(Error::NoDoor))[0], NO_DOOR);
     assert_eq!(told(Err(Error::Abandoned))[0], NOT_SPAWNED);
 }
