@@ -167,8 +167,9 @@ extern "C" fn close(team: u64) -> c_int {
 extern "C" fn run(team: u64, call: Option<&Call<'_>>) -> c_int {
     with(team, |team| {
         let call = call.ok_or(Refusal::INVALID)?;
-        let (operation, buffers) = call.prepare(team)?;
-        team.operate(&operation, buffers, &mut call.combining())
+        let mut buffers = Buffers::default();
+        let operation = call.prepare(team, &mut buffers)?;
+        team.operate(&operation, &mut buffers, &mut call.combining())
     })
 }
 
@@ -176,71 +177,87 @@ extern "C" fn run(team: u64, call: Option<&Call<'_>>) -> c_int {
 extern "C" fn start(team: u64, call: Option<&Call<'_>>, ended: Ended, context: Context) -> c_int {
     with(team, |team| {
         let call = call.ok_or(Refusal::INVALID)?;
-        let (operation, buffers) = call.prepare(team)?;
+        let mut buffers = Buffers::default();
+        let operation = call.prepare(team, &mut buffers)?;
         team.start(&operation, buffers, (Box::new(call.combining()), EndNotice { ended, context }))
     })
 }
 
 impl Call<'_> {
-    /// The operation as the engine knows it, and the memory of this member.
+    /// The operation as the engine knows it, and in `buffers`, which are empty, the memory of this
+    /// member.
     #[inline(always)]
-    fn prepare(&self, team: &Team<'_>) -> Result<(OperationCall, Buffers)> {
+    fn prepare(&self, team: &Team<'_>, buffers: &mut Buffers) -> Result<OperationCall> {
         let operation = usize::try_from(self.operation).ok().and_then(|it| OPERATIONS.get(it));
         let operation = *operation.ok_or(Refusal::INVALID)?;
         let (members, is_root) = (team.size(), self.root == team.me());
         let bytes = self.count.checked_mul(self.size).ok_or(Refusal::INVALID)?;
         let whole = bytes.checked_mul(members).ok_or(Refusal::INVALID)?;
-        let mut call =
-            OperationCall { operation, root: self.root, count: self.count, size: self.size };
-        if matches!(operation, Operation::AllToAll | Operation::ReduceScatter) {
-            call.count *= members;
-        }
-        if operation.is_varied() {
-            (call.count, call.size) = (0, 1);
-        }
-        let mine = |length| self.mine.memory(length);
-        // Room that only some members have.
-        let room = |has_it: bool, length| match has_it {
-            true => self.into.memory(length),
-            false => Ok(Memory::NONE),
-        };
-        let one = |mine, into| Ok(Buffers::new(mine, into));
-        let each = || vec![0..bytes; members];
-        let buffers = match operation {
-            Operation::Barrier => one(Memory::NONE, Memory::NONE),
-            Operation::Broadcast if is_root => one(mine(bytes)?, Memory::NONE),
-            Operation::Broadcast => one(Memory::NONE, self.into.memory(bytes)?),
-            Operation::Reduce => one(mine(bytes)?, room(is_root, bytes)?),
-            Operation::Gather => one(mine(bytes)?, room(is_root, whole)?),
-            Operation::AllGather => one(mine(bytes)?, room(true, whole)?),
-            Operation::AllToAll => one(mine(whole)?, room(true, whole)?),
-            Operation::ReduceScatter => one(mine(whole)?, room(true, bytes)?),
-            Operation::ExclusiveScan => one(mine(bytes)?, room(team.me() > 0, bytes)?),
-            Operation::Scatter => {
-                one(if is_root { mine(whole)? } else { Memory::NONE }, room(true, bytes)?)
+        let (mut count, mut size) = (self.count, self.size);
+        let (gives, takes) = match operation {
+            Operation::Barrier => (None, None),
+            Operation::Broadcast => (is_root.then_some(bytes), (!is_root).then_some(bytes)),
+            Operation::Reduce => (Some(bytes), is_root.then_some(bytes)),
+            Operation::Gather => (Some(bytes), is_root.then_some(whole)),
+            Operation::Scatter => (is_root.then_some(whole), Some(bytes)),
+            Operation::AllGather => (Some(bytes), Some(whole)),
+            Operation::ExclusiveScan => (Some(bytes), (team.me() > 0).then_some(bytes)),
+            Operation::AllToAll => {
+                count *= members;
+                (Some(whole), Some(whole))
             }
+            Operation::ReduceScatter => {
+                count *= members;
+                (Some(whole), Some(bytes))
+            }
+            varied if varied.is_varied() => {
+                self.prepare_varied((varied, is_root), members, buffers)?;
+                (count, size) = (0, 1);
+                (None, None)
+            }
+            _ => (Some(bytes), Some(bytes)),
+        };
+        if let Some(length) = gives {
+            buffers.mine = self.mine.memory(length)?;
+        }
+        if let Some(length) = takes {
+            buffers.into = self.into.memory(length)?;
+        }
+        Ok(OperationCall { operation, root: self.root, count, size })
+    }
+
+    /// Memory of this member, of parts that each have a length of their own.
+    #[inline(never)]
+    fn prepare_varied(
+        &self,
+        (operation, is_root): (Operation, bool),
+        members: usize,
+        buffers: &mut Buffers,
+    ) -> Result {
+        let bytes = self.count * self.size;
+        let each = || vec![0..bytes; members];
+        match operation {
             Operation::GatherVaried | Operation::AllGatherVaried => {
-                let (into, rooms) = match is_root || operation == Operation::AllGatherVaried {
-                    true => varied(self.into, &self.rooms, members)?,
-                    false => (Memory::NONE, Ranges::new()),
-                };
-                Ok(Buffers { mine: mine(bytes)?, into, parts: each(), rooms })
+                (buffers.mine, buffers.parts) = (self.mine.memory(bytes)?, each());
             }
             Operation::ScatterVaried => {
-                let (mine, parts) = match is_root {
-                    true => varied(self.mine, &self.parts, members)?,
-                    false => (Memory::NONE, Ranges::new()),
-                };
-                Ok(Buffers { mine, into: room(true, bytes)?, parts, rooms: each() })
+                (buffers.into, buffers.rooms) = (self.into.memory(bytes)?, each());
             }
-            Operation::AllToAllVaried => {
-                let (mine, parts) = varied(self.mine, &self.parts, members)?;
-                let (into, rooms) = varied(self.into, &self.rooms, members)?;
-                Ok(Buffers { mine, into, parts, rooms })
-            }
-            _ => one(mine(bytes)?, room(true, bytes)?),
+            _ => {}
+        }
+        let has_all = is_root || operation == Operation::AllGatherVaried;
+        let (gives, takes) = match operation {
+            Operation::AllToAllVaried => (true, true),
+            Operation::ScatterVaried => (is_root, false),
+            _ => (false, has_all),
         };
-        Ok((call, buffers?))
+        if gives {
+            (buffers.mine, buffers.parts) = varied(self.mine, &self.parts, members)?;
+        }
+        if takes {
+            (buffers.into, buffers.rooms) = varied(self.into, &self.rooms, members)?;
+        }
+        Ok(())
     }
 
     /// C's function, for blocks of elements.

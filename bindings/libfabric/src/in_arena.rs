@@ -6,7 +6,6 @@
 //! operations in the same order, and each goes on with its own wherever it reads completions or
 //! waits.
 
-use crate::memory::Memory;
 use crate::transfer::{Buffers, EndNotice};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -15,11 +14,11 @@ use weft_collective::{Operation, OperationCall, TeamId};
 use weft_tagged::collectives::CombineInside;
 
 /// An operation in an arena, at one member of its team. Its bytes are the caller's: the members'
-/// [meeting](ArenaCall::begin), or a [slot](Slot) for what its root posts for all.
+/// [meeting](ArenaCall::meet), or a [slot](Slot) for what its root posts for all.
 #[derive(Clone, Copy)]
 pub(crate) struct ArenaCall<'a> {
     pub arena: &'a Arena,
-    pub call: OperationCall,
+    pub call: &'a OperationCall,
     pub size: usize,
     pub me: usize,
 }
@@ -57,14 +56,6 @@ impl ArenaCall<'_> {
         matches!(self.call.operation, Operation::Broadcast | Operation::Scatter)
     }
 
-    /// What this member brings to a meeting of all.
-    #[inline]
-    pub fn begin(&self, mine: &Memory) -> ArenaOperation {
-        let mut meeting = ArenaOperation::new(self.call, mine.length());
-        mine.read_all(meeting.bytes());
-        meeting
-    }
-
     /// Arrives as soon as this member may, and looks what has come.
     #[inline]
     pub fn meet(&self, meeting: &mut ArenaOperation) -> ArenaStage {
@@ -78,15 +69,15 @@ impl ArenaCall<'_> {
 
     /// The root's bytes to all, as soon as there is room for them, or they are there.
     pub fn post(&self, Buffers { mine, into, .. }: &mut Buffers, slot: &mut Slot) -> ArenaStage {
-        let OperationCall { operation, root, .. } = self.call;
+        let &OperationCall { operation, root, .. } = self.call;
         let is_scatter = operation == Operation::Scatter;
         if root == self.me {
-            if !self.arena.may_post() {
+            if !self.arena.view().may_post() {
                 return ArenaStage::Waiting;
             }
             let bytes = &mut slot[..mine.length()];
             mine.read_all(bytes);
-            self.arena.post(operation, bytes);
+            self.arena.view().post(operation, bytes);
             if is_scatter {
                 // The root's own may be where it belongs, in memory that nobody writes.
                 into.copy(0, &mine.cut(into.length() * root, into.length()));
@@ -94,7 +85,7 @@ impl ArenaCall<'_> {
             return ArenaStage::Done;
         }
         let (each, parts) = (into.length(), if is_scatter { self.size } else { 1 });
-        match self.arena.posted(operation, root, &mut slot[..each * parts]) {
+        match self.arena.view().posted(operation, root, &mut slot[..each * parts]) {
             Ok(false) => return ArenaStage::Waiting,
             Ok(true) => {}
             Err(_) => return ArenaStage::Disagrees(root),
@@ -168,20 +159,22 @@ impl StartedInArena {
     ) -> Self {
         let mut started =
             StartedInArena { arena, call, place, buffers, meeting: None, combine, notice, next };
-        let operation = started.operation();
-        started.meeting = (!operation.is_posted()).then(|| operation.begin(&started.buffers.mine));
+        if !started.operation().is_posted() {
+            let meeting = ArenaOperation::new(&call, started.buffers.mine.length());
+            started.buffers.mine.read_all(started.meeting.insert(meeting).bytes());
+        }
         started
     }
 
     fn operation(&self) -> ArenaCall<'_> {
         let (size, me) = self.place;
-        ArenaCall { arena: &self.arena, call: self.call, size, me }
+        ArenaCall { arena: &self.arena, call: &self.call, size, me }
     }
 
     /// Goes on, and ends if it can.
     fn advance(&mut self) -> ArenaStage {
         let (size, me) = self.place;
-        let operation = ArenaCall { arena: &self.arena, call: self.call, size, me };
+        let operation = ArenaCall { arena: &self.arena, call: &self.call, size, me };
         let Some(meeting) = &mut self.meeting else {
             return operation.post(&mut self.buffers, &mut [0; SLOT_BYTES]);
         };

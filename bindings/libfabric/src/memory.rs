@@ -225,7 +225,11 @@ impl Memory {
     }
 
     /// Copies the first bytes, as many as there is room for.
+    #[inline]
     pub fn read_all(&self, into: &mut [u8]) {
+        if into.is_empty() {
+            return;
+        }
         let mut at = 0;
         self.read(0, into.len(), &mut |bytes| {
             into[at..at + bytes.len()].copy_from_slice(bytes);

@@ -7,7 +7,7 @@ use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use crate::transfer::{Buffers, EndNotice};
 use std::sync::Arc;
-use weft_collective::arena::{Arena, SLOT_BYTES};
+use weft_collective::arena::{Arena, ArenaOperation, SLOT_BYTES};
 use weft_collective::{
     BARRIER, DISAGREES, Members, Operation, OperationCall, Parked, Refused, Stage, TeamId, awaited,
 };
@@ -67,7 +67,7 @@ pub(crate) fn open(job: &Job, team: TeamId, area: AreaStart, members: &[Rank]) -
 /// Closes a team, or forgets one that this rank has only named. True if there was one.
 pub(crate) fn close(job: &Job, team: TeamId) -> bool {
     let mut state = job.enter();
-    let was_used = state.arenas.remove(&team).map(|arena| arena.detach()).is_some();
+    let was_used = state.arenas.remove(&team).map(|arena| arena.view().detach()).is_some();
     let led = state.led.remove(&team);
     if let Some(first) = led {
         state.areas.give_back(first, was_used);
@@ -77,6 +77,7 @@ pub(crate) fn close(job: &Job, team: TeamId) -> bool {
 
 impl<'a> Team<'a> {
     /// The team with this name.
+    #[inline(always)]
     pub fn of(job: &'a Job, id: TeamId) -> Result<Self> {
         let state = job.enter();
         let members: &Members = state.collectives.members(id).ok_or(Refusal::NOT_FOUND)?;
@@ -102,16 +103,13 @@ impl<'a> Team<'a> {
     pub fn operate(
         &self,
         call: &OperationCall,
-        mut buffers: Buffers,
+        buffers: &mut Buffers,
         combine: &mut Combine<'_>,
     ) -> Result {
-        match self.in_arena(call, &buffers) {
-            Some(arena) if arena.is_posted() => self.post(&arena, &mut buffers),
-            Some(arena) => self.meet(&arena, &mut buffers, combine),
-            None => {
-                self.keep_own(call, &mut buffers);
-                self.run(call, buffers, combine)
-            }
+        match self.in_arena(call, buffers) {
+            Some(arena) if arena.is_posted() => self.post(&arena, buffers),
+            Some(arena) => self.meet(&arena, buffers, combine),
+            None => self.run(call, buffers, combine),
         }
     }
 
@@ -140,9 +138,9 @@ impl<'a> Team<'a> {
 
     /// The operation in the team's arena, if it has one, and the operation fits.
     #[inline]
-    fn in_arena(&self, call: &OperationCall, buffers: &Buffers) -> Option<ArenaCall<'_>> {
+    fn in_arena<'b>(&'b self, call: &'b OperationCall, buffers: &Buffers) -> Option<ArenaCall<'b>> {
         let arena = self.arena.as_deref()?;
-        let call = ArenaCall { arena, call: *call, size: self.size, me: self.me };
+        let call = ArenaCall { arena, call, size: self.size, me: self.me };
         call.fits(buffers).then_some(call)
     }
 
@@ -174,7 +172,8 @@ impl<'a> Team<'a> {
         buffers: &mut Buffers,
         combine: &mut Combine<'_>,
     ) -> Result {
-        let mut meeting = arena.begin(&buffers.mine);
+        let mut meeting = ArenaOperation::new(arena.call, buffers.mine.length());
+        buffers.mine.read_all(meeting.bytes());
         let stage = self.wait_in_arena(arena.call.operation, || arena.meet(&mut meeting))?;
         let combines = stage == ArenaStage::Combine;
         if combines {
@@ -192,6 +191,7 @@ impl<'a> Team<'a> {
     }
 
     /// Carries out an operation in the team's arena whose root posts it for all.
+    #[inline(never)]
     fn post(&self, arena: &ArenaCall<'_>, buffers: &mut Buffers) -> Result {
         let mut slot = [0; SLOT_BYTES];
         self.wait_in_arena(arena.call.operation, || arena.post(buffers, &mut slot)).map(drop)
@@ -215,11 +215,18 @@ impl<'a> Team<'a> {
     }
 
     /// Carries out an operation by packets; before it a barrier, if nobody must get further ahead.
-    fn run(&self, call: &OperationCall, buffers: Buffers, combine: &mut Combine<'_>) -> Result {
+    #[inline(never)]
+    fn run(
+        &self,
+        call: &OperationCall,
+        buffers: &mut Buffers,
+        combine: &mut Combine<'_>,
+    ) -> Result {
+        self.keep_own(call, buffers);
         if self.job.enter().collectives.needs_fence(self.id) {
             self.carry_out(&BARRIER, Buffers::default(), &mut |_, _| ())?;
         }
-        self.carry_out(call, buffers, combine)
+        self.carry_out(call, std::mem::take(buffers), combine)
     }
 
     fn carry_out(
