@@ -15,6 +15,7 @@ mod stacks;
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 /// Parallel computing over user-level packets, on one machine or several.
@@ -63,12 +64,21 @@ enum Command {
     Application(beside::Words),
     /// Compare with the libraries that are installed, and with TCP
     Compare(beside::Words),
+    /// Say which release this is, as --version does
+    #[command(hide = true)]
+    Version,
     /// A rank of the trial of `weft doctor`
     #[command(name = doctor::TRIAL, hide = true)]
     DoctorRank,
     /// A process of `weft doctor --mpi`, which loads a libfabric
     #[command(name = doctor::FABRIC, hide = true)]
     DoctorFabric(doctor::Candidate),
+}
+
+/// The answer to `--version`.
+fn version() -> clap::Error {
+    let asked = Weft::try_parse_from(["weft", "--version"]).err();
+    asked.unwrap_or_else(|| clap::Error::new(ErrorKind::DisplayVersion))
 }
 
 fn main() -> ExitCode {
@@ -91,6 +101,7 @@ fn main() -> ExitCode {
         Command::Bench(words) => beside::become_command("bench", &words),
         Command::Compare(words) => beside::become_command("compare", &words),
         Command::Application(words) => beside::become_command("application", &words),
+        Command::Version => return weft_app_common::explain(&version()),
         Command::DoctorRank => return doctor::trial_rank(),
         Command::DoctorFabric(candidate) => doctor::look_into(&candidate),
     };

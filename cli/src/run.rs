@@ -17,7 +17,7 @@ use clap::{Args, ValueEnum};
 use weft_app_common::Recorded;
 use weft_launch::{
     Binding, BulkWish, FULL_WINDOW_RANKS, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Program,
-    Protection, RANKS_MAX, Settings, is_wanted,
+    Protection, RANKS_MAX, Settings, is_wanted, time_in,
 };
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
@@ -31,7 +31,7 @@ use losses::Losses;
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Ranks, 1 to 1024 [default: one per core]
-    #[arg(short = 'n', long, value_name = "P", value_parser = ranks)]
+    #[arg(short = 'n', long, value_name = "P", value_parser = ranks, allow_negative_numbers = true)]
     ranks: Option<u16>,
     /// Ranks that the job has at most: those that are not there at first programs may have started,
     /// on each host in turn [default: as many as at first]
@@ -108,8 +108,8 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Bind::None)]
     bind: Bind,
     /// Seconds that the program has to join the job; 0 for ever
-    #[arg(long, value_name = "S", default_value_t = 30)]
-    join_limit: u32,
+    #[arg(long, value_name = "S", default_value = "30", value_parser = time)]
+    join_limit: Duration,
     /// Do not say first what is run, where, by which link, and how ranks wait
     #[arg(short, long, env = "WEFT_QUIET", value_parser = is_wanted)]
     quiet: bool,
@@ -182,7 +182,16 @@ enum Bind {
 
 fn ranks(text: &str) -> std::result::Result<u16, String> {
     let ranks = text.parse().ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
-    ranks.ok_or_else(|| format!("a job has 1 to {RANKS_MAX} ranks"))
+    ranks.ok_or_else(|| match text.parse::<f64>() {
+        // All that `-np 4` leaves of mpirun's option.
+        Err(_) if text == "p" => "mpirun's -np is -n here: weft run -n 4 ./program".into(),
+        Err(_) => format!("that is no number; a job has 1 to {RANKS_MAX} ranks"),
+        Ok(_) => format!("a job has 1 to {RANKS_MAX} ranks"),
+    })
+}
+
+fn time(text: &str) -> std::result::Result<Duration, String> {
+    time_in(text).ok_or_else(|| "it is a number of seconds, or a time such as 2min".into())
 }
 
 fn window(text: &str) -> std::result::Result<u16, String> {
@@ -315,8 +324,13 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
     let cores = available_parallelism()?.get();
     let (preset, link) = (arguments.preset(), arguments.link);
     let hosts = arguments.hosts.spec((arguments.ranks, arguments.room), link)?;
-    let spec = spec(arguments, cores);
+    let mut spec = spec(arguments, cores);
+    programs::take_from_here(&mut spec);
     let Some(hosts) = hosts else {
+        // What cannot be run is not announced.
+        if let Err(error) = spec.check_whole() {
+            return programs::refused(&spec, error);
+        }
         if says_first {
             let line = first_line(spec.founders(), &Cores::look(), link, preset);
             eprintln!("weft: {line}");
@@ -367,7 +381,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     if let Some(file) = &arguments.recorded.trace {
         spec.set_trace(file);
     }
-    let limit = Duration::from_secs(arguments.join_limit.into());
+    let limit = arguments.join_limit;
     spec.join_limit = (!limit.is_zero()).then_some(limit);
     spec.dedicated = true;
     spec.sockets = needs_network && !arguments.hosts.are_given();

@@ -13,7 +13,7 @@
 //! | modules | what |
 //! |---|---|
 //! | `clock`, `last_words`, `limits`, `mtu`, `orphans`, `privileges`, `program` | means of the system |
-//! | `on_loss`, `progress`, `refused`, `shared_files`, `signals`, `this_host`, `wait` | more of these |
+//! | `on_loss`, `progress`, `refused`, `shared_files`, `signals`, `this_host`, `times`, `wait` | more of these |
 //! | `pmi`, `stack` | process managers, and stacks of threads; both know nothing of Weft |
 //! | `messages` | what launcher, ranks, agents and whoever asks about a job tell one another |
 //! | `channel`, `door`, `output` | sockets to ranks and to those who ask to become some, and what ranks write |
@@ -81,6 +81,7 @@ pub mod stack;
 mod start;
 mod supervise;
 mod this_host;
+mod times;
 mod wait;
 
 pub use error::{LaunchError, advice};
@@ -112,6 +113,7 @@ pub use spawn::fabric_environment;
 pub use spec::{Binding, BulkWish, JobSpec, LOSS_GRACE};
 pub use start::start_if_asked;
 pub use supervise::run;
+pub use times::time_in;
 pub use weft_datagram::seal::Protection;
 pub use weft_link::bell::Cause;
 pub use weft_link::gauge::Counts;

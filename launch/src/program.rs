@@ -3,12 +3,17 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 use weft_wire::Rank;
+
+/// Bytes of a script's first line that the system looks at.
+const INTERPRETER_BYTES_MAX: u64 = 256;
 
 /// Reason why there is no program to run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,12 +31,38 @@ pub enum FindError {
     /// The path leads nowhere.
     #[error("cannot find the program {0:?}: there is no such file")]
     NoFile(PathBuf),
-    /// The path leads to a directory or another thing that no one can run.
+    /// The path leads to a directory.
+    #[error("cannot run {0:?}: it is a directory")]
+    Directory(PathBuf),
+    /// The path leads to another thing that no one can run.
     #[error("cannot run {0:?}: it is not a file")]
     NotAFile(PathBuf),
+    /// The script begins with the name of an interpreter that is not there.
+    #[error(
+        "cannot run {script:?}: its first line names the interpreter {interpreter:?}, and there is no such file"
+    )]
+    NoInterpreter {
+        /// The script.
+        script: PathBuf,
+        /// File that its first line names.
+        interpreter: PathBuf,
+    },
     /// The file may not be run.
     #[error("cannot run {0:?}: it is not executable (chmod +x makes it so)")]
     NotExecutable(PathBuf),
+}
+
+impl FindError {
+    /// Exit status that shells have for it.
+    pub fn status(&self) -> u8 {
+        match self {
+            FindError::NotFound { .. } | FindError::NoFile(_) => 127,
+            FindError::Directory(_)
+            | FindError::NotAFile(_)
+            | FindError::NoInterpreter { .. }
+            | FindError::NotExecutable(_) => 126,
+        }
+    }
 }
 
 /// A program with its arguments, which ranks from some number on run.
@@ -95,7 +126,7 @@ pub fn find_program(
     beside: Option<&Path>,
     path: Option<&OsStr>,
 ) -> Result<PathBuf, FindError> {
-    if name.as_bytes().contains(&b'/') {
+    if name.as_bytes().contains(&b'/') || name == "." || name == ".." {
         let file = PathBuf::from(name);
         return match check(&file) {
             Some(error) => Err(error),
@@ -121,11 +152,27 @@ pub fn find_program(
 /// Error that keeps this file from being run, if there is one.
 fn check(file: &Path) -> Option<FindError> {
     let Ok(metadata) = file.metadata() else { return Some(FindError::NoFile(file.into())) };
+    if metadata.is_dir() {
+        return Some(FindError::Directory(file.into()));
+    }
     if !metadata.is_file() {
         return Some(FindError::NotAFile(file.into()));
     }
-    let allowed = access(file, Access::EXEC_OK).is_ok();
-    (!allowed).then(|| FindError::NotExecutable(file.into()))
+    if access(file, Access::EXEC_OK).is_err() {
+        return Some(FindError::NotExecutable(file.into()));
+    }
+    let interpreter = interpreter_of(file).filter(|interpreter| !interpreter.exists())?;
+    Some(FindError::NoInterpreter { script: file.into(), interpreter })
+}
+
+/// The file that the first line of a script names.
+fn interpreter_of(file: &Path) -> Option<PathBuf> {
+    let mut line = Vec::new();
+    let script = BufReader::new(File::open(file).ok()?);
+    script.take(INTERPRETER_BYTES_MAX).read_until(b'\n', &mut line).ok()?;
+    let words = line.strip_prefix(b"#!")?.trim_ascii();
+    let name = words.split(u8::is_ascii_whitespace).next().filter(|name| !name.is_empty())?;
+    Some(OsStr::from_bytes(name).into())
 }
 
 fn places(beside: Option<&Path>, path: Option<&OsStr>) -> String {

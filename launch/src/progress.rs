@@ -1,6 +1,7 @@
 //! Watch over a job's progress: ranks that wait for one another, and for nobody else, for longer
 //! than a limit. Sans-IO: looks in, verdicts out, time an argument.
 
+use crate::times::time_in;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -43,13 +44,13 @@ impl FromStr for OnDeadlock {
     }
 }
 
-/// The limit in a text, in seconds; 0 has nobody look.
+/// The limit in a text, in seconds if it has no unit; 0 has nobody look.
 ///
 /// # Errors
 /// The texts that there are instead, for a person.
 pub fn progress_limit(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.0..=LONGEST).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("it is 0 to {LONGEST} seconds"))
+    let limit = time_in(text).filter(|limit| limit.as_secs_f64() <= LONGEST);
+    limit.ok_or_else(|| format!("it is 0 to {LONGEST} seconds, or a time such as 500ms"))
 }
 
 /// The watch of one job.

@@ -221,6 +221,17 @@ impl JobSpec {
         DoorFile::write(path, key).map(Some).map_err(failed)
     }
 
+    /// Checks what [`run`](crate::run) checks before it starts anything: that the job can be laid
+    /// out, and that its programs can be found and run here.
+    ///
+    /// # Errors
+    /// [`LaunchError`].
+    pub fn check_whole(&self) -> Result<(), LaunchError> {
+        self.check()?;
+        let all: Vec<Rank> = (0..self.settings.ranks).map(Rank).collect();
+        Ok(self.find_programs(&all).map(drop)?)
+    }
+
     pub(crate) fn check(&self) -> Result<(), LaunchError> {
         let asked = self.settings.ranks;
         if !(1..=MAX_RANKS).contains(&asked) {

@@ -42,15 +42,28 @@ pub fn explain(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Joins the lines of an error up to its advice on usage.
+/// Joins the lines of an error up to its advice on usage, which names the command that has help.
+/// Tips are left out that tell how to pass a word on: nobody who misspelt an option wants to run a
+/// program of that name.
 fn one_line(error: &str) -> String {
-    let said = error.lines().map(str::trim).take_while(|line| {
+    let lines = || error.lines().map(str::trim);
+    let said = lines().take_while(|line| {
         !line.starts_with("Usage:") && !line.starts_with("For more information")
     });
-    let said: Vec<_> = said.filter(|line| !line.is_empty()).collect();
-    let joined = said.join(" ");
+    let mut joined = String::new();
+    for line in said.filter(|line| !line.is_empty() && !line.starts_with("tip: to pass ")) {
+        let between = match line.strip_prefix("tip: ") {
+            _ if joined.is_empty() => "",
+            Some(_) => "; ",
+            None => " ",
+        };
+        joined = joined + between + line.strip_prefix("tip: ").unwrap_or(line);
+    }
     let joined = joined.strip_prefix("error: ").unwrap_or(&joined);
-    format!("{joined} (weft --help shows examples)")
+    let usage = lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("weft");
+    let is_name = |word: &&str| word.starts_with(|first: char| first.is_ascii_lowercase());
+    let command: Vec<_> = usage.split_whitespace().take_while(is_name).collect();
+    format!("{joined} ({} --help shows examples)", command.join(" "))
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ pub use measure::{Times, measure};
 pub use noise::{noise, random};
 pub use output::{say_line, write_out, write_to};
 pub use progress::Progress;
-pub use recorded::Recorded;
+pub use recorded::{Recorded, TRACE_FILE};
 pub use shared::{Family, Measured, RegionRank, print, run_shared};
 pub use shell::command_line;
 pub use start::{Ranks, StartError, agree, arguments, run_messages};

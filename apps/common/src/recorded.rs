@@ -2,6 +2,9 @@
 
 use clap::Args;
 
+/// File of a trace whose name nobody gives.
+pub const TRACE_FILE: &str = "weft.trace";
+
 /// File of a trace, if a run is to be traced.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Recorded {
@@ -11,7 +14,7 @@ pub struct Recorded {
         value_name = "FILE",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "weft.trace"
+        default_missing_value = TRACE_FILE
     )]
     pub trace: Option<String>,
 }

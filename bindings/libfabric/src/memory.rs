@@ -308,10 +308,10 @@ impl Memory {
         }
         match self.elsewhere.as_deref_mut() {
             None => {
+                let start = self.whole.start.wrapping_add(start);
                 // SAFETY: the range is inside of a piece that the program has posted to be written
                 // or lets others write, and uses for nothing else meanwhile; whoever has this slice
                 // has borrowed the only one who knows the piece.
-                let start = self.whole.start.wrapping_add(start);
                 Some(unsafe { slice::from_raw_parts_mut(start, length) })
             }
             Some(Elsewhere::Pieces(_)) => None,

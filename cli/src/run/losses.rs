@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use weft_launch::{JobSpec, OnLoss};
+use weft_launch::{JobSpec, OnLoss, time_in};
 
 /// Silence that is a loss, and what a loss does.
 #[derive(Args, Clone, Copy)]
@@ -36,14 +36,14 @@ impl Losses {
 }
 
 fn silence(text: &str) -> Result<Duration, String> {
-    seconds(text, 0.5)
+    between(text, 0.5)
 }
 
 fn grace(text: &str) -> Result<Duration, String> {
-    seconds(text, 0.0)
+    between(text, 0.0)
 }
 
-fn seconds(text: &str, least: f64) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (least..=3600.0).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("it is {least} to 3600 seconds"))
+fn between(text: &str, least: f64) -> Result<Duration, String> {
+    let time = time_in(text).filter(|time| (least..=3600.0).contains(&time.as_secs_f64()));
+    time.ok_or_else(|| format!("it is {least} to 3600 seconds, or a time such as 500ms"))
 }

@@ -2,8 +2,12 @@
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use std::env;
 use std::ffi::OsString;
-use weft_launch::{Program, RANKS_MAX};
+use std::path::Path;
+use std::process::ExitCode;
+use weft_app_common::TRACE_FILE;
+use weft_launch::{FindError, JobSpec, LaunchError, Program, RANKS_MAX, find_program};
 
 /// Word between two programs.
 const BETWEEN: &str = ":";
@@ -49,6 +53,39 @@ pub(super) fn divide(
         }
     }
     Ok((later, Some(first)))
+}
+
+/// Takes programs from the working directory that are nowhere else, as their names alone were
+/// given, and says so.
+pub(super) fn take_from_here(spec: &mut JobSpec) {
+    let path = env::var_os("PATH");
+    let beside = spec.beside.clone();
+    let later = spec.later.iter_mut().map(|it| &mut it.program);
+    for name in [&mut spec.program].into_iter().chain(later) {
+        let here = Path::new(".").join(&*name);
+        let found = find_program(name, beside.as_deref(), path.as_deref());
+        let is_nowhere = matches!(found, Err(FindError::NotFound { .. }));
+        if is_nowhere && find_program(here.as_os_str(), None, None).is_ok() {
+            eprintln!("weft: {0} is run: there is no {1} in PATH", here.display(), name.display());
+            *name = here.into();
+        }
+    }
+}
+
+/// Says why a job cannot be started. A program that cannot be run has the status that shells have
+/// for it.
+pub(super) fn refused(spec: &JobSpec, error: LaunchError) -> anyhow::Result<ExitCode> {
+    let LaunchError::Find(missing) = &error else { return Err(error.into()) };
+    let advice = match (missing, spec.options.get("trace")) {
+        // `--trace FILE` runs the file.
+        (FindError::NotFound { .. } | FindError::NoFile(_), Some(trace)) if trace == TRACE_FILE => {
+            let name = spec.program.display();
+            format!("; if that is to be the file of the trace, write --trace={name}")
+        }
+        _ => String::new(),
+    };
+    eprintln!("weft: {missing}{advice}");
+    Ok(ExitCode::from(missing.status()))
 }
 
 fn wrong<T>(what: &str) -> Result<T, clap::Error> {

@@ -18,6 +18,7 @@ mod jobs;
 mod loss;
 mod managers;
 mod middle;
+mod mistakes;
 mod mpi;
 mod output;
 mod pages;

@@ -17,8 +17,8 @@ pub struct HostWish {
 }
 
 /// Reads a list such as `a,b:4,[fd00::1]:2`, or the lines of a host file, where `#` begins a
-/// comment. A host that comes several times has as many ranks as it is given in all, one where
-/// there is no number.
+/// comment and a host may be followed by `slots=4`, as in those of MPI libraries. A host that comes
+/// several times has as many ranks as it is given in all, one where there is no number.
 ///
 /// # Errors
 /// What is wrong with it, for a person.
@@ -26,8 +26,16 @@ pub fn parse_hosts(text: &str) -> Result<Vec<HostWish>, String> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
     let words = lines.flat_map(|line| line.split([',', ' ', '\t'])).filter(|word| !word.is_empty());
     let mut hosts: Vec<HostWish> = Vec::new();
-    for word in words {
-        let wish = parse_host(word)?;
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        let mut wish = parse_host(word)?;
+        while let Some((name, number)) = words.peek().and_then(|next| next.split_once('=')) {
+            match name {
+                "slots" => wish.ranks = Some(in_bounds(number, word)?),
+                _ => return Err(format!("{name}={number}: of a host only slots=N is understood")),
+            }
+            words.next();
+        }
         match hosts.iter_mut().find(|host| host.name == wish.name) {
             Some(host) => {
                 let sum = host.ranks.unwrap_or(1).saturating_add(wish.ranks.unwrap_or(1));
@@ -45,13 +53,17 @@ pub fn parse_hosts(text: &str) -> Result<Vec<HostWish>, String> {
 
 fn parse_host(word: &str) -> Result<HostWish, String> {
     let (name, number) = split(word)?;
-    let in_bounds = |number: &str| number.parse().ok().filter(|n| (1..=MAX_RANKS).contains(n));
-    let wrong = || format!("{word}: a host has 1 to {MAX_RANKS} ranks");
-    let ranks = number.map(|number| in_bounds(number).ok_or_else(wrong)).transpose()?;
+    let ranks = number.map(|number| in_bounds(number, word)).transpose()?;
     if !is_host_name(name) {
         return Err(format!("{word:?} is no host"));
     }
     Ok(HostWish { name: name.to_owned(), ranks })
+}
+
+/// The number of ranks of the host that is `word`.
+fn in_bounds(number: &str, word: &str) -> Result<u16, String> {
+    let number = number.parse().ok().filter(|n| (1..=MAX_RANKS).contains(n));
+    number.ok_or_else(|| format!("{word}: a host has 1 to {MAX_RANKS} ranks"))
 }
 
 /// The name of a host and its number of ranks. An IPv6 address has colons of its own, so that a

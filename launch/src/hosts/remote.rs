@@ -214,7 +214,7 @@ impl Drop for Shell {
 
 /// True if a name means this host, which needs no remote shell.
 pub(crate) fn is_here(name: &str) -> bool {
-    name == "localhost" || this_host::name() == name
+    ["localhost", "127.0.0.1", "::1"].contains(&name) || this_host::name() == name
 }
 
 /// The agent's command. Remote shells give it to a shell there, as `ssh` does, or start it as it

@@ -65,7 +65,29 @@ fn directories_and_files_that_cannot_run_are_no_programs() {
     assert_eq!(find("sor", &beside, &path), Ok(found));
     let as_path = |file: &Path| find(file.to_str().unwrap(), &beside, &path);
     assert_eq!(as_path(&notes), Err(FindError::NotExecutable(notes.clone())));
-    assert_eq!(as_path(beside.path()), Err(FindError::NotAFile(beside.path().into())));
+    assert_eq!(as_path(beside.path()), Err(FindError::Directory(beside.path().into())));
+    assert_eq!(find(".", &beside, &path), Err(FindError::Directory(".".into())));
+    assert_eq!(as_path(Path::new("/dev/null")), Err(FindError::NotAFile("/dev/null".into())));
     assert!(matches!(as_path(Path::new("/no/such/file")), Err(FindError::NoFile(_))));
     assert!(matches!(find("", &beside, &path), Err(FindError::NotFound { .. })));
+}
+
+#[test]
+fn a_script_whose_interpreter_is_not_there_is_refused_with_its_name() {
+    let folder = TempDir::new().unwrap();
+    let script = place(&folder, "script", 0o755);
+    for (first, missing) in [
+        ("#!/no/such/shell -e\n", Some("/no/such/shell")),
+        ("#! /no/such/shell\n", Some("/no/such/shell")),
+        ("#!/bin/sh\n", None),
+        ("#!\n", None),
+        ("echo\n", None),
+    ] {
+        fs::write(&script, first).unwrap();
+        let error = find_program(script.as_os_str(), None, None).err();
+        let interpreter = missing.map(PathBuf::from);
+        let expected = interpreter
+            .map(|interpreter| FindError::NoInterpreter { script: script.clone(), interpreter });
+        assert_eq!(error, expected, "{first}");
+    }
 }

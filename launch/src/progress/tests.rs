@@ -38,9 +38,11 @@ fn all_looks_of_that_time_have_to_agree() {
 #[test]
 fn limits_and_reactions_are_read_as_they_are_written() {
     assert_eq!(progress_limit("2.5"), Ok(Duration::from_millis(2500)));
+    assert_eq!(progress_limit("2min"), Ok(Duration::from_secs(120)));
     assert_eq!(progress_limit("0"), Ok(Duration::ZERO));
-    for wrong in ["", "-1", "3601", "nan", "1s"] {
-        assert_eq!(progress_limit(wrong), Err("it is 0 to 3600 seconds".into()), "{wrong}");
+    for wrong in ["", "-1", "3601", "nan", "1 day"] {
+        let said = "it is 0 to 3600 seconds, or a time such as 500ms";
+        assert_eq!(progress_limit(wrong), Err(said.into()), "{wrong}");
     }
     for reaction in [OnDeadlock::Report, OnDeadlock::End] {
         assert_eq!(reaction.to_string().parse(), Ok(reaction));

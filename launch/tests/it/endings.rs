@@ -120,12 +120,12 @@ fn a_rank_that_does_not_join_in_time_ends_the_job() {
 fn what_cannot_be_executed_is_said() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("program");
-    write_script(&file, "#!/no/such/interpreter\n").unwrap();
+    write_script(&file, "#!/dev/null\n").unwrap();
     let job = launch(["-n", "2", "--program", file.to_str().unwrap()]);
     assert_eq!(job.status, 126);
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let line = format!(
-        "weft: cannot start {} on {host}: No such file or directory (os error 2)\n",
+        "weft: cannot start {} on {host}: Permission denied (os error 13)\n",
         file.display()
     );
     assert_eq!(job.err, line);

@@ -46,20 +46,20 @@ pub struct Arguments {
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = positive)]
     #[arg(conflicts_with = "trace")]
     pub seeds: u64,
-    /// The part of all packets that is lost: 0 to 1
-    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
+    /// The part of all packets that is lost: 0 to 1, or 1%
+    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true, value_parser = part)]
     pub loss: f64,
     /// The part that arrives twice
-    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true, value_parser = part)]
     pub duplicate: f64,
     /// The part that is held back, so that others overtake it
-    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true, value_parser = part)]
     pub reorder: f64,
     /// For how long at most
     #[arg(long, value_name = "TIME", default_value = "200us", value_parser = time, requires = "reorder")]
     pub hold_back: Duration,
     /// The part in which bits flip
-    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true, value_parser = part)]
     pub corrupt: f64,
     /// Cut ranks off from all others for a time, such as 0-3,7@10ms..25ms
     #[arg(long, value_name = "RANKS@FROM..UNTIL")]
@@ -151,6 +151,13 @@ fn ranks(text: &str) -> Result<u16, String> {
 pub(super) fn time(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text)
         .map_err(|_| format!("'{text}' is no time: write 10ms, 250us or 1s"))
+}
+
+/// A part of a whole: a number, or one of a hundred with a percent sign.
+fn part(text: &str) -> Result<f64, String> {
+    let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let number: Option<f64> = number.trim().parse().ok();
+    number.map(|number| number / of).ok_or_else(|| "it is 0 to 1, such as 0.01, or 1%".into())
 }
 
 fn limit(text: &str) -> Result<Duration, String> {

@@ -5,6 +5,7 @@ use super::report::Run;
 use anyhow::{Result, anyhow, bail};
 use clap::Parser;
 use clap::error::{ContextKind, ErrorKind};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use weft::{Packets, Rank};
@@ -148,6 +149,10 @@ impl Workload {
             "broadcast" => pattern(Pattern::Broadcast),
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
+            own if Path::new(own).is_file() => bail!(
+                "weft sim runs what comes with it, and '{own}' is a file: a program of your own simulates \
+                 itself, in C by weft_simulate(3), in Rust by weft_simulator::Simulation"
+            ),
             unknown => bail!(
                 "there is no program or scenario '{unknown}'; there are asp, awari, qr, sor, leq, tsp, \
                  puzzle, weft-game, fft, radix, lu, barnes, water, weft-application, weft-example, \

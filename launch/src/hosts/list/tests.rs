@@ -19,6 +19,16 @@ fn lists_and_files_are_read() {
 }
 
 #[test]
+fn files_for_mpi_libraries_are_read() {
+    let file = "node1 slots=2\nnode2 slots=4 # more\nnode1 slots=1\nnode3\n";
+    let expected = [wish("node1", Some(3)), wish("node2", Some(4)), wish("node3", None)];
+    assert_eq!(wishes(file), expected);
+    let error = parse_hosts("node1 slots=2 max_slots=4").unwrap_err();
+    assert_eq!(error, "max_slots=4: of a host only slots=N is understood");
+    assert!(parse_hosts("node1 slots=many").unwrap_err().contains("1 to 1024"));
+}
+
+#[test]
 fn ipv6_addresses_have_brackets_where_there_is_a_number() {
     assert_eq!(
         wishes("fd00::1,[fd00::2]:4,[fd00::3],fe80::1%eth0"),
