@@ -4,7 +4,9 @@
    one; of reductions all that it gives. Those of varied lengths have equal ones. Roots take turns. What is timed on request is the
    slowest rank's.
    relay: broadcasts in a row, each by the rank after the one before, so that none begins before the one before has reached its root.
-   bcast: after a barrier, the mean of what the ranks spend in it. */
+   bcast: after a barrier, the mean of what the ranks spend in it.
+   ibarrier, ...: in a row, each waited for at once; those with -50us compute for as long between the start and the wait, which is in
+   their time. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { IN_A_ROW = 16, LARGEST = 1 << 20, RANKS = 64 };
+enum { IN_A_ROW = 16, LARGEST = 1 << 20, RANKS = 64, COMPUTED_NS = 50000 };
 
 static int rank, ranks, samples;
 static char *buffer, *other;
@@ -67,6 +69,66 @@ static void print(const char *name, int size, double *values)
         call;                                                                                                \
     }
 CALLS_OF(FUNCTION)
+
+/* Every collective that does not block, by this root if it has one. */
+#define STARTED_OF(X)                                                                                        \
+    X(ibarrier, MPI_Ibarrier(WORLD, &request))                                                               \
+    X(ibcast, MPI_Ibcast(buffer, SAME, root, WORLD, &request))                                               \
+    X(ireduce, MPI_Ireduce(buffer, other, size / 8, MPI_DOUBLE, MPI_SUM, root, WORLD, &request))             \
+    X(iallreduce, MPI_Iallreduce(buffer, other, NUMBERS, &request))                                          \
+    X(iscan, MPI_Iscan(buffer, other, NUMBERS, &request))                                                    \
+    X(iexscan, MPI_Iexscan(buffer, other, NUMBERS, &request))                                                \
+    X(ireduce_scatter, MPI_Ireduce_scatter_block(buffer, other, size / 8 / ranks, MPI_DOUBLE, MPI_SUM, WORLD, &request)) \
+    X(igather, MPI_Igather(buffer, SAME, other, SAME, root, WORLD, &request))                                \
+    X(iscatter, MPI_Iscatter(buffer, SAME, other, SAME, root, WORLD, &request))                              \
+    X(iallgather, MPI_Iallgather(buffer, SAME, other, SAME, WORLD, &request))                                \
+    X(ialltoall, MPI_Ialltoall(buffer, SAME, other, SAME, WORLD, &request))                                  \
+    X(igatherv, MPI_Igatherv(buffer, SAME, other, lengths, places, MPI_BYTE, root, WORLD, &request))         \
+    X(iscatterv, MPI_Iscatterv(buffer, lengths, places, MPI_BYTE, other, SAME, root, WORLD, &request))       \
+    X(iallgatherv, MPI_Iallgatherv(buffer, SAME, other, lengths, places, MPI_BYTE, WORLD, &request))         \
+    X(ialltoallv,                                                                                            \
+      MPI_Ialltoallv(buffer, lengths, places, MPI_BYTE, other, lengths, places, MPI_BYTE, WORLD, &request))
+
+/* Steps of a computation that take COMPUTED_NS on a core of its own. */
+static long steps;
+
+static void compute(void)
+{
+    for (volatile long step = 0; step < steps; step++)
+        ;
+}
+
+static void find_steps(void)
+{
+    double least = 0;
+    steps = 100000;
+    for (int round = 0; round < 20; round++) {
+        double begin = now();
+        compute();
+        double took = now() - begin;
+        if (round == 0 || took < least)
+            least = took;
+    }
+    steps = (long)(steps * COMPUTED_NS / least);
+}
+
+#define STARTED(name, call)                                                                                  \
+    static void name(int size, int root)                                                                     \
+    {                                                                                                        \
+        MPI_Request request;                                                                                 \
+        (void)size, (void)root;                                                                              \
+        call;                                                                                                \
+        MPI_Wait(&request, MPI_STATUS_IGNORE);                                                               \
+    }                                                                                                        \
+    static void name##_computing(int size, int root)                                                         \
+    {                                                                                                        \
+        MPI_Request request;                                                                                 \
+        (void)size, (void)root;                                                                              \
+        call;                                                                                                \
+        compute();                                                                                           \
+        MPI_Wait(&request, MPI_STATUS_IGNORE);                                                               \
+    }
+STARTED_OF(STARTED)
 
 static void print_slowest(const char *name, int size, double *values)
 {
@@ -131,6 +193,16 @@ int main(int argc, char **argv)
     static const int each[] = {8, 64, 512, 4096, 32768, 131072};
     for (int at = 0; argc > 2 && at < 6; at++) {
         CALLS_OF(ROW)
+    }
+#define STARTED_ROW(name, call)                                                                              \
+    if (strcmp(argv[2], "started") == 0 || strcmp(argv[2], #name) == 0) {                                    \
+        in_a_row(#name, name, started[at], print_slowest);                                                   \
+        in_a_row(#name "-50us", name##_computing, started[at], print_slowest);                               \
+    }
+    static const int started[] = {8, 64, 512, 8192, 131072};
+    find_steps();
+    for (int at = 0; argc > 2 && at < 5; at++) {
+        STARTED_OF(STARTED_ROW)
     }
     MPI_Finalize();
     return 0;

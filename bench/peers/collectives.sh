@@ -2,7 +2,7 @@
 # Collectives of one MPI library (Debian's Open MPI, unless MPICC and MPIRUN name another one), with libweft-coll on Weft and by the library alone on its
 # own shared memory, in turns A B A B. For each the median of its turns, and the ratio to the best of the library's own settings.
 #
-# With WHICH, all or one of MPI's names, also that collective: Weft by itself beside the library on Weft says which are served.
+# With WHICH, all, started (those that do not block) or one of MPI's names, also that collective: Weft by itself beside the library on Weft says which are served.
 #
 #   bench/peers/collectives.sh [RANKS [TURNS [SAMPLES [WHICH]]]]      after a build of weft and of the provider: make bench-collectives does all; leave the machine alone meanwhile
 set -eu

@@ -1,13 +1,15 @@
-/* libweft-coll.so: MPI's blocking collectives by Weft's packets and multicast (thesis 7.4.2), for MPI programs whose library runs on libweft-fi.so. Preloaded, or linked before the MPI library; compiled by
+/* libweft-coll.so: MPI's collectives by Weft's packets and multicast (thesis 7.4.2), for MPI programs whose library runs on libweft-fi.so. Preloaded, or linked before the MPI library; compiled by
    that library's own mpicc, because mpi.h differs.
 
    A call is served if all ranks of its communicator are this job's; what else there is goes to the MPI library, by its PMPI
    names. Whatever decides that is the same at all ranks: who is in the communicator, and what MPI wants to be the
    same at all of them, such as how many bytes a broadcast has; a datatype's shape may differ, and is packed where it has to be.
 
-   coll.c    communicators, and collectives to which all ranks bring as much
-   varied.h  those of varied lengths
-   fortran.h all of them, as Open MPI's Fortran programs call them */
+   coll.c        communicators, and collectives to which all ranks bring as much
+   operations.h  one call from its arguments to its end, waited for or started
+   reductions.h  those that combine elements
+   varied.h      those of varied lengths
+   fortran.h     all of them, as Open MPI's Fortran programs call them */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,12 +30,17 @@ struct team {
     int served;
     /* Whether calls that the MPI library is faster at are served, too. */
     int all;
+    /* Whether non-blocking calls can be. */
+    int starts;
     uint64_t name;
     int size, rank;
+    /* The communicator, and calls that were started. The last of them closes the team. */
+    unsigned users;
 };
 
 /* The calls, how they are counted, and up to how many bytes of a rank they are served because they are faster than the MPI library's
-   own over the same provider (docs/internals/collectives.md). Where lengths vary no rank knows all: these are served or not. */
+   own over the same provider (docs/internals/collectives.md). Where lengths vary no rank knows all: these are served or not. Those
+   that do not block follow. */
 #define ANY SIZE_MAX
 #define NONE 0
 #define CALLS_OF(X)                                                                                          \
@@ -51,7 +58,22 @@ struct team {
     X(GATHERV, "gathervs", NONE)                                                                             \
     X(SCATTERV, "scattervs", NONE)                                                                           \
     X(ALLGATHERV, "allgathervs", ANY)                                                                        \
-    X(ALLTOALLV, "alltoallvs", ANY)
+    X(ALLTOALLV, "alltoallvs", ANY)                                                                          \
+    X(IBARRIER, "ibarriers", ANY)                                                                            \
+    X(IBCAST, "ibroadcasts", NONE)                                                                           \
+    X(IREDUCE, "ireduces", NONE)                                                                             \
+    X(IALLREDUCE, "iallreduces", 8192)                                                                       \
+    X(IALLGATHER, "iallgathers", NONE)                                                                       \
+    X(IGATHER, "igathers", NONE)                                                                             \
+    X(ISCATTER, "iscatters", NONE)                                                                           \
+    X(IALLTOALL, "ialltoalls", NONE)                                                                         \
+    X(ISCAN, "iscans", NONE)                                                                                 \
+    X(IEXSCAN, "iexscans", NONE)                                                                             \
+    X(IREDUCE_SCATTER, "ireduce-scatters", NONE)                                                             \
+    X(IGATHERV, "igathervs", NONE)                                                                           \
+    X(ISCATTERV, "iscattervs", NONE)                                                                         \
+    X(IALLGATHERV, "iallgathervs", NONE)                                                                     \
+    X(IALLTOALLV, "ialltoallvs", NONE)
 #define CALL(call, name, limit) call,
 #define NAME(call, name, limit) name,
 #define LIMIT(call, name, limit) limit,
@@ -78,13 +100,20 @@ static void progress(void)
     PMPI_Iprobe(0, 0, called, &flag, MPI_STATUS_IGNORE);
 }
 
-static int end_team(MPI_Comm comm, int key, void *value, void *extra)
+/* Ends a use of a team. A communicator may be freed while calls that were started are under way. */
+static void let_go(struct team *team)
 {
-    struct team *team = value;
-    (void)comm, (void)key, (void)extra;
+    if (__atomic_sub_fetch(&team->users, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
     if (team->served)
         weft->close(team->name);
     free(team);
+}
+
+static int end_team(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    let_go(value);
     return MPI_SUCCESS;
 }
 
@@ -145,10 +174,24 @@ static int is_set(const char *variable)
     return value && strcmp(value, "0") != 0;
 }
 
+/* Whether a request may be completed where the MPI library reads completions. MPICH does that inside of a lock, if it has locks at
+   all, which it takes for a completion too (MPIR_THREAD_VCI_REQUEST_POOL_MUTEXES). Open MPI completes its own there. */
+static int may_complete(void)
+{
+#ifdef OPEN_MPI
+    return 1;
+#else
+    int level = MPI_THREAD_MULTIPLE;
+    if (has_world())
+        PMPI_Query_thread(&level);
+    return level != MPI_THREAD_MULTIPLE;
+#endif
+}
+
 /* Agrees with all ranks of a communicator on whether it is served, and on the name of its team. */
 static void agree(MPI_Comm comm, struct team *team)
 {
-    enum { RANK, ALL, TEAM, WORDS = TEAM + WEFT_COLL_NAME };
+    enum { RANK, ALL, STARTS, TEAM, WORDS = TEAM + WEFT_COLL_NAME };
     int place = team->rank;
     uint32_t rank, ranks;
     uint64_t mine[WORDS] = {UINT64_MAX};
@@ -159,12 +202,13 @@ static void agree(MPI_Comm comm, struct team *team)
         (place > 0 || weft->name((size_t)team->size, mine + TEAM) == 0))
         mine[RANK] = rank;
     mine[ALL] = is_set("WEFT_COLL_ALL");
+    mine[STARTS] = may_complete();
     /* Who has no memory for this cannot go on. */
     if (!can || PMPI_Allgather(mine, WORDS, MPI_UINT64_T, all, WORDS, MPI_UINT64_T, comm) != MPI_SUCCESS) {
         fprintf(stderr, "weft-coll: a communicator's ranks cannot agree on how its collectives run\n");
         PMPI_Abort(comm, 1);
     }
-    team->served = 1;
+    team->served = team->starts = 1;
     /* Environments may differ: the first rank's counts. */
     team->all = (int)all[ALL];
     team->name = all[TEAM];
@@ -172,6 +216,7 @@ static void agree(MPI_Comm comm, struct team *team)
         uint64_t its = all[member * WORDS + RANK];
         members[member] = (uint32_t)its;
         team->served &= its != UINT64_MAX;
+        team->starts &= all[member * WORDS + STARTS] != 0;
     }
     if (!team->served && place == 0 && mine[RANK] != UINT64_MAX)
         weft->close(team->name);
@@ -204,11 +249,26 @@ static struct team *team_of(MPI_Comm comm)
         if (!team)
             PMPI_Abort(comm, 1);
         team->size = size;
+        team->users = 1;
         PMPI_Comm_rank(comm, &team->rank);
         agree(comm, team);
         PMPI_Comm_set_attr(comm, keyval, team);
     }
     return team->served ? team : NULL;
+}
+
+/* The team of a call. One that does not block cannot agree on a team: it has the one that a blocking call has agreed on before, which
+   is so at all ranks, because they call both in the same order. */
+static struct team *team_for(enum call call, MPI_Comm comm)
+{
+    int found = 0;
+    struct team *team;
+    if (call < IBARRIER)
+        return team_of(comm);
+    if (comm == MPI_COMM_NULL || !__atomic_load_n(&begun, __ATOMIC_ACQUIRE) ||
+        PMPI_Comm_get_attr(comm, keyval, &team, &found) != MPI_SUCCESS || !found)
+        return NULL;
+    return team->served && team->starts ? team : NULL;
 }
 
 /* Whether a call to which a rank brings so many bytes is served. */
@@ -217,15 +277,11 @@ static int may_serve(const struct team *team, enum call call, size_t bytes)
     return team->all || (limits[call] != NONE && bytes <= limits[call]);
 }
 
-/* Counts a call that is served, and one that is left to the MPI library. */
-static void serve(enum call call)
-{
-    __atomic_fetch_add(&served[call], 1, __ATOMIC_RELAXED);
-}
-
-static void leave(enum call call)
+/* Counts a call that is left to the MPI library. */
+static int leave(enum call call)
 {
     __atomic_fetch_add(&left[call], 1, __ATOMIC_RELAXED);
+    return 0;
 }
 
 /* What a call returns. */
@@ -250,36 +306,34 @@ static int has_member(const struct team *team, int rank)
     return team && rank >= 0 && rank < team->size;
 }
 
-EXPORTED int MPI_Barrier(MPI_Comm comm)
-{
-    struct team *team = team_of(comm);
-    if (!team) {
-        leave(BARRIER);
-        return PMPI_Barrier(comm);
-    }
-    serve(BARRIER);
-    return outcome(comm, weft->barrier(team->name));
-}
+#include "parts.h"
+#include "operations.h"
 
-EXPORTED int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+static int barrier(struct operation *op, enum call call, MPI_Comm comm)
 {
-    struct team *team = team_of(comm);
-    struct shape shape;
-    if (!has_member(team, root) || !shape_of(count, type, &shape) || shape.bytes > INT32_MAX) {
-        leave(BCAST);
-        return PMPI_Bcast(buffer, count, type, root, comm);
-    }
-    serve(BCAST);
-    if (shape.bytes == 0)
-        return MPI_SUCCESS;
-    int rank = team->rank;
-    void *bytes = rank == root ? packed(buffer, count, type, &shape, comm) : room(buffer, &shape, comm);
-    int error = weft->broadcast(team->name, (size_t)root, bytes, shape.bytes);
-    if (rank != root && !error)
-        unpack(bytes, buffer, count, type, &shape, comm);
-    release(bytes, buffer);
-    return outcome(comm, error);
+    struct team *team = team_for(call, comm);
+    if (!team || !may_serve(team, call, 0))
+        return leave(call);
+    serve(op, call, WEFT_COLL_BARRIER, team, comm);
+    return 1;
 }
+SERVED(Barrier, barrier, BARRIER, (MPI_Comm comm), (comm))
+
+static int bcast(struct operation *op, enum call call, void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    struct team *team = team_for(call, comm);
+    struct shape shape;
+    if (!has_member(team, root) || !shape_of(count, type, &shape) || shape.bytes > INT32_MAX || !may_serve(team, call, shape.bytes))
+        return leave(call);
+    serve(op, call, WEFT_COLL_BROADCAST, team, comm);
+    with_bytes(op, root, shape.bytes);
+    if (team->rank == root)
+        give(op, buffer, count, type, &shape);
+    else
+        take(op, buffer, count, type, &shape);
+    return 1;
+}
+SERVED(Bcast, bcast, BCAST, (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm), (buffer, count, type, root, comm))
 
 /* How `count` elements of each rank lie in memory, and those of all; false if the MPI library takes them. */
 static int blocks_of(const struct team *team, int count, MPI_Datatype type, struct shape *each, struct shape *all)
@@ -297,19 +351,15 @@ static void *block_of(const void *all, int rank, int count, const struct shape *
     return (char *)all + (MPI_Aint)rank * count * each->extent;
 }
 
-EXPORTED int MPI_Allgather(const void *mine, int count, MPI_Datatype type, void *all, int all_count,
-                           MPI_Datatype all_type, MPI_Comm comm)
+static int allgather(struct operation *op, enum call call, const void *mine, int count, MPI_Datatype type, void *all, int all_count,
+                     MPI_Datatype all_type, MPI_Comm comm)
 {
-    struct team *team = team_of(comm);
+    struct team *team = team_for(call, comm);
     struct shape own, each, blocks;
     if (!team || !blocks_of(team, all_count, all_type, &each, &blocks) ||
-        (mine != MPI_IN_PLACE && !shape_of(count, type, &own))) {
-        leave(ALLGATHER);
-        return PMPI_Allgather(mine, count, type, all, all_count, all_type, comm);
-    }
-    serve(ALLGATHER);
-    if (each.bytes == 0)
-        return MPI_SUCCESS;
+        (mine != MPI_IN_PLACE && !shape_of(count, type, &own)) || !may_serve(team, call, each.bytes))
+        return leave(call);
+    serve(op, call, WEFT_COLL_ALL_GATHER, team, comm);
     if (mine == MPI_IN_PLACE) {
         mine = block_of(all, team->rank, all_count, &each);
         count = all_count;
@@ -317,29 +367,27 @@ EXPORTED int MPI_Allgather(const void *mine, int count, MPI_Datatype type, void 
         own = each;
     }
     if (own.bytes != each.bytes)
-        return differs(comm, "MPI_Allgather", own.bytes, each.bytes);
-    void *block = packed(mine, count, type, &own, comm), *bytes = room(all, &blocks, comm);
-    int error = weft->all_gather(team->name, block, each.bytes, bytes);
-    release(block, mine);
-    if (!error)
-        unpack(bytes, all, all_count * team->size, all_type, &blocks, comm);
-    release(bytes, all);
-    return outcome(comm, error);
+        differs(comm, "MPI_Allgather", own.bytes, each.bytes);
+    with_bytes(op, 0, each.bytes);
+    give(op, mine, count, type, &own);
+    take(op, all, all_count * team->size, all_type, &blocks);
+    return 1;
 }
+SERVED(Allgather, allgather, ALLGATHER,
+       (const void *mine, int count, MPI_Datatype type, void *all, int all_count, MPI_Datatype all_type, MPI_Comm comm),
+       (mine, count, type, all, all_count, all_type, comm))
 
-EXPORTED int MPI_Gather(const void *mine, int count, MPI_Datatype type, void *all, int all_count, MPI_Datatype all_type, int root,
-                        MPI_Comm comm)
+static int gather(struct operation *op, enum call call, const void *mine, int count, MPI_Datatype type, void *all, int all_count,
+                  MPI_Datatype all_type, int root, MPI_Comm comm)
 {
-    struct team *team = team_of(comm);
-    struct shape own, each, blocks;
+    struct team *team = team_for(call, comm);
+    struct shape own, each, blocks = {0};
     int is_root = team && team->rank == root, in_place = is_root && mine == MPI_IN_PLACE;
     if (!has_member(team, root) || (is_root && !blocks_of(team, all_count, all_type, &each, &blocks)) ||
         (!in_place && !blocks_of(team, count, type, &own, &(struct shape){0})) ||
-        !may_serve(team, GATHER, in_place ? each.bytes : own.bytes)) {
-        leave(GATHER);
-        return PMPI_Gather(mine, count, type, all, all_count, all_type, root, comm);
-    }
-    serve(GATHER);
+        !may_serve(team, call, in_place ? each.bytes : own.bytes))
+        return leave(call);
+    serve(op, call, WEFT_COLL_GATHER, team, comm);
     if (in_place) {
         mine = block_of(all, root, all_count, &each);
         count = all_count;
@@ -347,60 +395,54 @@ EXPORTED int MPI_Gather(const void *mine, int count, MPI_Datatype type, void *al
         own = each;
     }
     if (is_root && own.bytes != each.bytes)
-        return differs(comm, "MPI_Gather", own.bytes, each.bytes);
-    if (own.bytes == 0)
-        return MPI_SUCCESS;
-    void *block = packed(mine, count, type, &own, comm), *bytes = is_root ? room(all, &blocks, comm) : all;
-    int error = weft->gather(team->name, (size_t)root, block, own.bytes, bytes);
-    release(block, mine);
-    if (is_root && !error)
-        unpack(bytes, all, all_count * team->size, all_type, &blocks, comm);
-    release(bytes, all);
-    return outcome(comm, error);
+        differs(comm, "MPI_Gather", own.bytes, each.bytes);
+    with_bytes(op, root, own.bytes);
+    give(op, mine, count, type, &own);
+    if (is_root)
+        take(op, all, all_count * team->size, all_type, &blocks);
+    return 1;
 }
+SERVED(Gather, gather, GATHER,
+       (const void *mine, int count, MPI_Datatype type, void *all, int all_count, MPI_Datatype all_type, int root, MPI_Comm comm),
+       (mine, count, type, all, all_count, all_type, root, comm))
 
-EXPORTED int MPI_Scatter(const void *all, int all_count, MPI_Datatype all_type, void *mine, int count, MPI_Datatype type, int root,
-                         MPI_Comm comm)
+static int scatter(struct operation *op, enum call call, const void *all, int all_count, MPI_Datatype all_type, void *mine, int count,
+                   MPI_Datatype type, int root, MPI_Comm comm)
 {
-    struct team *team = team_of(comm);
+    struct team *team = team_for(call, comm);
     struct shape own, each, blocks;
     int is_root = team && team->rank == root, in_place = is_root && mine == MPI_IN_PLACE;
     if (!has_member(team, root) || (is_root && !blocks_of(team, all_count, all_type, &each, &blocks)) ||
         (!in_place && !blocks_of(team, count, type, &own, &(struct shape){0})) ||
-        !may_serve(team, SCATTER, in_place ? each.bytes : own.bytes)) {
-        leave(SCATTER);
-        return PMPI_Scatter(all, all_count, all_type, mine, count, type, root, comm);
-    }
-    serve(SCATTER);
+        !may_serve(team, call, in_place ? each.bytes : own.bytes))
+        return leave(call);
+    serve(op, call, WEFT_COLL_SCATTER, team, comm);
     if (is_root && !in_place && own.bytes != each.bytes)
-        return differs(comm, "MPI_Scatter", each.bytes, own.bytes);
+        differs(comm, "MPI_Scatter", each.bytes, own.bytes);
     size_t length = in_place ? each.bytes : own.bytes;
-    if (length == 0)
-        return MPI_SUCCESS;
-    char *bytes = is_root ? packed(all, all_count * team->size, all_type, &blocks, comm) : (void *)all;
+    with_bytes(op, root, length);
+    if (is_root)
+        give(op, all, all_count * team->size, all_type, &blocks);
     /* What stays in place is copied to where it is. */
-    void *block = in_place ? bytes + length * (size_t)root : room(mine, &own, comm);
-    int error = weft->scatter(team->name, (size_t)root, bytes, length, block);
-    if (!in_place) {
-        if (!error)
-            unpack(block, mine, count, type, &own, comm);
-        release(block, mine);
-    }
-    release(bytes, all);
-    return outcome(comm, error);
+    if (in_place)
+        op->call.into = (char *)op->call.mine + length * (size_t)root;
+    else
+        take(op, mine, count, type, &own);
+    return 1;
 }
+SERVED(Scatter, scatter, SCATTER,
+       (const void *all, int all_count, MPI_Datatype all_type, void *mine, int count, MPI_Datatype type, int root, MPI_Comm comm),
+       (all, all_count, all_type, mine, count, type, root, comm))
 
-EXPORTED int MPI_Alltoall(const void *mine, int count, MPI_Datatype type, void *into, int into_count, MPI_Datatype into_type,
-                          MPI_Comm comm)
+static int alltoall(struct operation *op, enum call call, const void *mine, int count, MPI_Datatype type, void *into, int into_count,
+                    MPI_Datatype into_type, MPI_Comm comm)
 {
-    struct team *team = team_of(comm);
+    struct team *team = team_for(call, comm);
     struct shape own, given, each, blocks;
     if (!team || !blocks_of(team, into_count, into_type, &each, &blocks) ||
-        (mine != MPI_IN_PLACE && !blocks_of(team, count, type, &own, &given)) || !may_serve(team, ALLTOALL, each.bytes)) {
-        leave(ALLTOALL);
-        return PMPI_Alltoall(mine, count, type, into, into_count, into_type, comm);
-    }
-    serve(ALLTOALL);
+        (mine != MPI_IN_PLACE && !blocks_of(team, count, type, &own, &given)) || !may_serve(team, call, each.bytes))
+        return leave(call);
+    serve(op, call, WEFT_COLL_ALL_TO_ALL, team, comm);
     if (mine == MPI_IN_PLACE) {
         /* What comes must not overwrite what has not left: it comes to other memory. */
         mine = into;
@@ -411,17 +453,15 @@ EXPORTED int MPI_Alltoall(const void *mine, int count, MPI_Datatype type, void *
         blocks.whole = 0;
     }
     if (own.bytes != each.bytes)
-        return differs(comm, "MPI_Alltoall", own.bytes, each.bytes);
-    if (own.bytes == 0)
-        return MPI_SUCCESS;
-    void *out = packed(mine, count * team->size, type, &given, comm), *in = room(into, &blocks, comm);
-    int error = weft->all_to_all(team->name, out, each.bytes, in);
-    release(out, mine);
-    if (!error)
-        unpack(in, into, into_count * team->size, into_type, &blocks, comm);
-    release(in, into);
-    return outcome(comm, error);
+        differs(comm, "MPI_Alltoall", own.bytes, each.bytes);
+    with_bytes(op, 0, each.bytes);
+    give(op, mine, count * team->size, type, &given);
+    take(op, into, into_count * team->size, into_type, &blocks);
+    return 1;
 }
+SERVED(Alltoall, alltoall, ALLTOALL,
+       (const void *mine, int count, MPI_Datatype type, void *into, int into_count, MPI_Datatype into_type, MPI_Comm comm),
+       (mine, count, type, into, into_count, into_type, comm))
 
 #include "reductions.h"
 #include "varied.h"
@@ -446,7 +486,7 @@ static void append(char *text, size_t size, const unsigned long counts[CALLS])
 static void report(int rank)
 {
     if (is_set("WEFT_COLL_VERBOSE") && rank == 0) {
-        char text[2048] = "";
+        char text[4096] = "";
         append(text, sizeof text, served);
         strcat(text, "; left to the MPI library:");
         append(text, sizeof text, left);

@@ -71,55 +71,67 @@ static MPI_Datatype type_in_c(MPI_Fint type)
 /* Counts are of the size that C's have. */
 #define INTS(values) ((const int *)(const void *)(values))
 
+/* A collective, blocking and not. A request that has no number in Fortran gets one. */
+#define COLLECTIVE(lower, UPPER, Name, parameters, names, arguments)                                                           \
+    FORTRAN(lower, UPPER, (LIST parameters, INT error), (LIST names, error), MPI_##Name(LIST arguments))                       \
+    static int begin_##lower(LIST parameters, INT request)                                                                     \
+    {                                                                                                                          \
+        MPI_Request begun = MPI_REQUEST_NULL;                                                                                  \
+        int result = MPI_I##lower(LIST arguments, &begun);                                                                     \
+        *request = PMPI_Request_c2f(begun);                                                                                    \
+        return result;                                                                                                         \
+    }                                                                                                                          \
+    FORTRAN(i##lower, I##UPPER, (LIST parameters, INT request, INT error), (LIST names, request, error),                       \
+            begin_##lower(LIST names, request))
+
 FORTRAN(finalize, FINALIZE, (INT error), (error), MPI_Finalize())
-FORTRAN(barrier, BARRIER, (INT comm, INT error), (comm, error), MPI_Barrier(COMM_F))
-FORTRAN(bcast, BCAST, (void *buffer, INT count, INT type, INT root, INT comm, INT error), (buffer, count, type, root, comm, error),
-        MPI_Bcast(address(buffer), *count, type_in_c(*type), *root, COMM_F))
-FORTRAN(reduce, REDUCE, (void *mine, void *into, INT count, INT type, INT op, INT root, INT comm, INT error),
-        (mine, into, count, type, op, root, comm, error),
-        MPI_Reduce(address(mine), address(into), *count, type_in_c(*type), OP_F, *root, COMM_F))
+COLLECTIVE(barrier, BARRIER, Barrier, (INT comm), (comm), (COMM_F))
+COLLECTIVE(bcast, BCAST, Bcast, (void *buffer, INT count, INT type, INT root, INT comm), (buffer, count, type, root, comm),
+           (address(buffer), *count, type_in_c(*type), *root, COMM_F))
+COLLECTIVE(reduce, REDUCE, Reduce, (void *mine, void *into, INT count, INT type, INT op, INT root, INT comm),
+           (mine, into, count, type, op, root, comm),
+           (address(mine), address(into), *count, type_in_c(*type), OP_F, *root, COMM_F))
 
 #define REDUCING(lower, UPPER, Name, counts)                                                                                   \
-    FORTRAN(lower, UPPER, (void *mine, void *into, INT count, INT type, INT op, INT comm, INT error),                          \
-            (mine, into, count, type, op, comm, error),                                                                        \
-            Name(address(mine), address(into), counts, type_in_c(*type), OP_F, COMM_F))
-REDUCING(allreduce, ALLREDUCE, MPI_Allreduce, *count)
-REDUCING(scan, SCAN, MPI_Scan, *count)
-REDUCING(exscan, EXSCAN, MPI_Exscan, *count)
-REDUCING(reduce_scatter_block, REDUCE_SCATTER_BLOCK, MPI_Reduce_scatter_block, *count)
-REDUCING(reduce_scatter, REDUCE_SCATTER, MPI_Reduce_scatter, INTS(count))
+    COLLECTIVE(lower, UPPER, Name, (void *mine, void *into, INT count, INT type, INT op, INT comm),                            \
+               (mine, into, count, type, op, comm), (address(mine), address(into), counts, type_in_c(*type), OP_F, COMM_F))
+REDUCING(allreduce, ALLREDUCE, Allreduce, *count)
+REDUCING(scan, SCAN, Scan, *count)
+REDUCING(exscan, EXSCAN, Exscan, *count)
+REDUCING(reduce_scatter_block, REDUCE_SCATTER_BLOCK, Reduce_scatter_block, *count)
+REDUCING(reduce_scatter, REDUCE_SCATTER, Reduce_scatter, INTS(count))
 
 #define TO_ALL(lower, UPPER, Name)                                                                                             \
-    FORTRAN(lower, UPPER, (void *from, INT count, INT type, void *to, INT count2, INT type2, INT comm, INT error),             \
-            (from, count, type, to, count2, type2, comm, error),                                                               \
-            Name(address(from), *count, type_in_c(*type), address(to), *count2, type_in_c(*type2), COMM_F))
-TO_ALL(allgather, ALLGATHER, MPI_Allgather)
-TO_ALL(alltoall, ALLTOALL, MPI_Alltoall)
+    COLLECTIVE(lower, UPPER, Name, (void *from, INT count, INT type, void *to, INT count2, INT type2, INT comm),               \
+               (from, count, type, to, count2, type2, comm),                                                                   \
+               (address(from), *count, type_in_c(*type), address(to), *count2, type_in_c(*type2), COMM_F))
+TO_ALL(allgather, ALLGATHER, Allgather)
+TO_ALL(alltoall, ALLTOALL, Alltoall)
 
 #define OF_ROOT(lower, UPPER, Name)                                                                                            \
-    FORTRAN(lower, UPPER, (void *from, INT count, INT type, void *to, INT count2, INT type2, INT root, INT comm, INT error),   \
-            (from, count, type, to, count2, type2, root, comm, error),                                                         \
-            Name(address(from), *count, type_in_c(*type), address(to), *count2, type_in_c(*type2), *root, COMM_F))
-OF_ROOT(gather, GATHER, MPI_Gather)
-OF_ROOT(scatter, SCATTER, MPI_Scatter)
+    COLLECTIVE(lower, UPPER, Name, (void *from, INT count, INT type, void *to, INT count2, INT type2, INT root, INT comm),     \
+               (from, count, type, to, count2, type2, root, comm),                                                             \
+               (address(from), *count, type_in_c(*type), address(to), *count2, type_in_c(*type2), *root, COMM_F))
+OF_ROOT(gather, GATHER, Gather)
+OF_ROOT(scatter, SCATTER, Scatter)
 
-FORTRAN(gatherv, GATHERV,
-        (void *from, INT count, INT type, void *to, INT counts, INT places, INT type2, INT root, INT comm, INT error),
-        (from, count, type, to, counts, places, type2, root, comm, error),
-        MPI_Gatherv(address(from), *count, type_in_c(*type), address(to), INTS(counts), INTS(places), type_in_c(*type2), *root, COMM_F))
-FORTRAN(scatterv, SCATTERV,
-        (void *from, INT counts, INT places, INT type, void *to, INT count, INT type2, INT root, INT comm, INT error),
-        (from, counts, places, type, to, count, type2, root, comm, error),
-        MPI_Scatterv(address(from), INTS(counts), INTS(places), type_in_c(*type), address(to), *count, type_in_c(*type2), *root, COMM_F))
-FORTRAN(allgatherv, ALLGATHERV,
-        (void *from, INT count, INT type, void *to, INT counts, INT places, INT type2, INT comm, INT error),
-        (from, count, type, to, counts, places, type2, comm, error),
-        MPI_Allgatherv(address(from), *count, type_in_c(*type), address(to), INTS(counts), INTS(places), type_in_c(*type2), COMM_F))
-FORTRAN(alltoallv, ALLTOALLV,
-        (void *from, INT counts, INT places, INT type, void *to, INT counts2, INT places2, INT type2, INT comm, INT error),
-        (from, counts, places, type, to, counts2, places2, type2, comm, error),
-        MPI_Alltoallv(address(from), INTS(counts), INTS(places), type_in_c(*type), address(to), INTS(counts2), INTS(places2),
-                      type_in_c(*type2), COMM_F))
+COLLECTIVE(gatherv, GATHERV, Gatherv,
+           (void *from, INT count, INT type, void *to, INT counts, INT places, INT type2, INT root, INT comm),
+           (from, count, type, to, counts, places, type2, root, comm),
+           (address(from), *count, type_in_c(*type), address(to), INTS(counts), INTS(places), type_in_c(*type2), *root, COMM_F))
+COLLECTIVE(scatterv, SCATTERV, Scatterv,
+           (void *from, INT counts, INT places, INT type, void *to, INT count, INT type2, INT root, INT comm),
+           (from, counts, places, type, to, count, type2, root, comm),
+           (address(from), INTS(counts), INTS(places), type_in_c(*type), address(to), *count, type_in_c(*type2), *root, COMM_F))
+COLLECTIVE(allgatherv, ALLGATHERV, Allgatherv,
+           (void *from, INT count, INT type, void *to, INT counts, INT places, INT type2, INT comm),
+           (from, count, type, to, counts, places, type2, comm),
+           (address(from), *count, type_in_c(*type), address(to), INTS(counts), INTS(places), type_in_c(*type2), COMM_F))
+COLLECTIVE(alltoallv, ALLTOALLV, Alltoallv,
+           (void *from, INT counts, INT places, INT type, void *to, INT counts2, INT places2, INT type2, INT comm),
+           (from, counts, places, type, to, counts2, places2, type2, comm),
+           (address(from), INTS(counts), INTS(places), type_in_c(*type), address(to), INTS(counts2), INTS(places2),
+            type_in_c(*type2), COMM_F))
 
 #endif
 #endif

@@ -2,12 +2,6 @@
 #ifndef WEFT_REDUCTIONS_H
 #define WEFT_REDUCTIONS_H
 
-/* How elements are combined. */
-struct combining {
-    MPI_Datatype type;
-    MPI_Op op;
-};
-
 static void combine(const void *before, void *after, size_t count, void *context)
 {
     const struct combining *how = context;
@@ -48,113 +42,80 @@ static weft_coll_combine *combines(MPI_Datatype type, MPI_Op op)
     return combine;
 }
 
-/* Whether a reduction can be served: all ranks say the same of these. */
-static int reduces(int count, MPI_Datatype type, MPI_Op op, struct shape *shape)
+/* Whether a reduction can be served: all ranks say the same of these. One that does not block combines elements where nothing of the
+   program's may be called. */
+static int reduces(enum call call, int count, MPI_Datatype type, MPI_Op op, struct shape *shape)
 {
-    return op != MPI_OP_NULL && op != MPI_NO_OP && op != MPI_REPLACE && shape_of(count, type, shape) && shape->plain;
+    return op != MPI_OP_NULL && op != MPI_NO_OP && op != MPI_REPLACE && shape_of(count, type, shape) && shape->plain &&
+           (call < IBARRIER || combines(type, op) != combine);
 }
 
-EXPORTED int MPI_Allreduce(const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+/* Describes a reduction to `root`, if it has one, of `count` elements; `parts` times as many if each rank gets its share. */
+static int reduction(struct operation *op, enum call call, enum weft_coll_operation operation, int root, int parts, const void *mine,
+                     void *into, int count, MPI_Datatype type, MPI_Op how, MPI_Comm comm)
 {
-    struct team *team = team_of(comm);
-    struct combining how = {type, op};
+    struct team *team = team_for(call, comm);
     struct shape shape;
-    if (!team || !reduces(count, type, op, &shape)) {
-        leave(ALLREDUCE);
-        return PMPI_Allreduce(mine, into, count, type, op, comm);
-    }
-    serve(ALLREDUCE);
-    if (shape.bytes == 0)
-        return MPI_SUCCESS;
-    const void *own = mine == MPI_IN_PLACE ? into : mine;
-    return outcome(comm, weft->all_reduce(team->name, own, into, (size_t)count, (size_t)shape.extent,
-                                          combines(type, op), &how));
-}
-
-EXPORTED int MPI_Reduce(const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
-{
-    struct team *team = team_of(comm);
-    struct combining how = {type, op};
-    struct shape shape;
-    if (!has_member(team, root) || !reduces(count, type, op, &shape)) {
-        leave(REDUCE);
-        return PMPI_Reduce(mine, into, count, type, op, root, comm);
-    }
-    serve(REDUCE);
-    if (shape.bytes == 0)
-        return MPI_SUCCESS;
-    const void *own = mine == MPI_IN_PLACE ? into : mine;
-    return outcome(comm, weft->reduce(team->name, (size_t)root, own, into, (size_t)count, (size_t)shape.extent,
-                                      combines(type, op), &how));
-}
-
-/* A scan, with each rank's own elements or without. */
-static int scan(enum call call, const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    struct team *team = team_of(comm);
-    struct combining how = {type, op};
-    struct shape shape;
-    int is_exclusive = call == EXSCAN;
-    if (!team || !reduces(count, type, op, &shape) || !may_serve(team, call, shape.bytes)) {
-        leave(call);
-        return (is_exclusive ? PMPI_Exscan : PMPI_Scan)(mine, into, count, type, op, comm);
-    }
-    serve(call);
-    if (shape.bytes == 0)
-        return MPI_SUCCESS;
-    const void *own = mine == MPI_IN_PLACE ? into : mine;
-    return outcome(comm, weft->scan(team->name, is_exclusive, own, into, (size_t)count, (size_t)shape.extent,
-                                    combines(type, op), &how));
-}
-
-EXPORTED int MPI_Scan(const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    return scan(SCAN, mine, into, count, type, op, comm);
-}
-
-EXPORTED int MPI_Exscan(const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    return scan(EXSCAN, mine, into, count, type, op, comm);
-}
-
-/* Whether a reduction of which each rank gets `count` elements is served; if so, does it. */
-static int reduce_scatter(struct team *team, const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                          int *result)
-{
-    struct combining how = {type, op};
-    struct shape shape;
-    if (!team || !reduces(count, type, op, &shape) || !may_serve(team, REDUCE_SCATTER, shape.bytes * (size_t)team->size)) {
-        leave(REDUCE_SCATTER);
-        return 0;
-    }
-    serve(REDUCE_SCATTER);
-    *result = MPI_SUCCESS;
-    if (shape.bytes > 0) {
-        const void *own = mine == MPI_IN_PLACE ? into : mine;
-        *result = outcome(comm, weft->reduce_scatter(team->name, own, into, (size_t)count, (size_t)shape.extent,
-                                                     combines(type, op), &how));
-    }
+    if (!has_member(team, root) || !reduces(call, count, type, how, &shape) ||
+        !may_serve(team, call, shape.bytes * (size_t)(unsigned)parts))
+        return leave(call);
+    serve(op, call, operation, team, comm);
+    op->how = (struct combining){type, how};
+    op->call.root = (size_t)root;
+    op->call.mine = mine == MPI_IN_PLACE ? into : mine;
+    op->call.into = into;
+    op->call.count = shape.bytes ? (size_t)count : 0;
+    op->call.size = (size_t)shape.extent;
+    op->call.combine = combines(type, how);
+    op->call.context = &op->how;
     return 1;
 }
 
-EXPORTED int MPI_Reduce_scatter_block(const void *mine, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+#define ELEMENTS const void *mine, void *into, int count, MPI_Datatype type, MPI_Op how
+
+static int reduce(struct operation *op, enum call call, ELEMENTS, int root, MPI_Comm comm)
 {
-    int result;
-    return reduce_scatter(team_of(comm), mine, into, count, type, op, comm, &result)
-               ? result
-               : PMPI_Reduce_scatter_block(mine, into, count, type, op, comm);
+    return reduction(op, call, WEFT_COLL_REDUCE, root, 1, mine, into, count, type, how, comm);
 }
+SERVED(Reduce, reduce, REDUCE, (ELEMENTS, int root, MPI_Comm comm), (mine, into, count, type, how, root, comm))
+
+static int allreduce(struct operation *op, enum call call, ELEMENTS, MPI_Comm comm)
+{
+    return reduction(op, call, WEFT_COLL_ALL_REDUCE, 0, 1, mine, into, count, type, how, comm);
+}
+SERVED(Allreduce, allreduce, ALLREDUCE, (ELEMENTS, MPI_Comm comm), (mine, into, count, type, how, comm))
+
+static int scan(struct operation *op, enum call call, ELEMENTS, MPI_Comm comm)
+{
+    return reduction(op, call, WEFT_COLL_SCAN, 0, 1, mine, into, count, type, how, comm);
+}
+SERVED(Scan, scan, SCAN, (ELEMENTS, MPI_Comm comm), (mine, into, count, type, how, comm))
+
+static int exscan(struct operation *op, enum call call, ELEMENTS, MPI_Comm comm)
+{
+    return reduction(op, call, WEFT_COLL_EXCLUSIVE_SCAN, 0, 1, mine, into, count, type, how, comm);
+}
+SERVED(Exscan, exscan, EXSCAN, (ELEMENTS, MPI_Comm comm), (mine, into, count, type, how, comm))
+
+static int reduce_scatter_block(struct operation *op, enum call call, ELEMENTS, MPI_Comm comm)
+{
+    struct team *team = team_for(call, comm);
+    return reduction(op, call, WEFT_COLL_REDUCE_SCATTER, 0, team ? team->size : 1, mine, into, count, type, how, comm);
+}
+SERVED(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER, (ELEMENTS, MPI_Comm comm), (mine, into, count, type, how, comm))
 
 /* Served if all ranks get as much. */
-EXPORTED int MPI_Reduce_scatter(const void *mine, void *into, const int *counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+static int reduce_scatter(struct operation *op, enum call call, const void *mine, void *into, const int *counts, MPI_Datatype type,
+                          MPI_Op how, MPI_Comm comm)
 {
-    struct team *team = team_of(comm);
-    int result, are_equal = 1;
+    struct team *team = team_for(call, comm);
     for (int rank = 1; team && rank < team->size; rank++)
-        are_equal &= counts[rank] == counts[0];
-    return reduce_scatter(are_equal ? team : NULL, mine, into, team ? counts[0] : 0, type, op, comm, &result)
-               ? result
-               : PMPI_Reduce_scatter(mine, into, counts, type, op, comm);
+        if (counts[rank] != counts[0])
+            return leave(call);
+    return reduce_scatter_block(op, call, mine, into, team ? counts[0] : 0, type, how, comm);
 }
+SERVED(Reduce_scatter, reduce_scatter, REDUCE_SCATTER,
+       (const void *mine, void *into, const int *counts, MPI_Datatype type, MPI_Op how, MPI_Comm comm),
+       (mine, into, counts, type, how, comm))
 
 #endif

@@ -203,11 +203,26 @@ impl Arena {
         })
     }
 
+    /// The area, for as long as somebody looks at it.
+    #[inline]
+    pub fn view(&self) -> View<'_> {
+        View { arena: self, memory: &self.words.arena(self.leader)[self.first..] }
+    }
+}
+
+/// An [`Arena`], with its memory at hand.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    arena: &'a Arena,
+    memory: &'a [AtomicU64],
+}
+
+impl<'a> View<'a> {
     /// True if the round before is over, so that this member may arrive at the next one.
     #[inline]
     pub fn may_arrive(&self) -> bool {
-        let set = (self.arrivals.load(Ordering::Relaxed) % 2) as usize;
-        let full = self.full[set].load(Ordering::Relaxed);
+        let set = (self.arena.arrivals.load(Ordering::Relaxed) % 2) as usize;
+        let full = self.arena.full[set].load(Ordering::Relaxed);
         arrivals(self.arrived(set).load(Ordering::Acquire)) == arrivals(full)
     }
 
@@ -216,20 +231,20 @@ impl Arena {
     /// arrive wakes sleepers; if all await a result, [`Self::put_result`] does so instead.
     #[inline]
     pub fn arrive(&self, begun: u32, bytes: &[u8], wakes: bool) -> Round {
-        let number = self.arrivals.load(Ordering::Relaxed) + 1;
-        self.arrivals.store(number, Ordering::Relaxed);
+        let number = self.arena.arrivals.load(Ordering::Relaxed) + 1;
+        self.arena.arrivals.store(number, Ordering::Relaxed);
         let set = (number % 2) as usize;
         let one = 1 | u64::from(begun) << 32;
-        let before = self.full[set].load(Ordering::Relaxed);
-        let full = before.wrapping_add(one.wrapping_mul(self.size as u64));
-        self.full[set].store(full, Ordering::Relaxed);
+        let before = self.arena.full[set].load(Ordering::Relaxed);
+        let full = before.wrapping_add(one.wrapping_mul(self.arena.size as u64));
+        self.arena.full[set].store(full, Ordering::Relaxed);
         let mut round = Round { number, full, sum: 0 };
         if !bytes.is_empty() {
-            put(self.contribution_of(round, self.me), bytes);
+            put(self.contribution_of(round, self.arena.me), bytes);
         }
         round.sum = self.arrived(set).fetch_add(one, Ordering::SeqCst).wrapping_add(one);
         if round.is_last() && wakes {
-            self.words.wake_sleepers();
+            self.arena.words.wake_sleepers();
         }
         round
     }
@@ -240,7 +255,7 @@ impl Arena {
         put(self.result_of(round), bytes);
         self.line(0)[RESULTS].store(round.number, Ordering::Release);
         fence(Ordering::SeqCst);
-        self.words.wake_sleepers();
+        self.arena.words.wake_sleepers();
     }
 
     /// Copies the result of this round, once it is there. True if it was.
@@ -271,13 +286,13 @@ impl Arena {
 
     /// True if this member may post the next broadcast.
     pub fn may_post(&self) -> bool {
-        let finished = self.finished.load(Ordering::Relaxed);
+        let finished = self.arena.finished.load(Ordering::Relaxed);
         let back = (finished / EPOCH * EPOCH).saturating_sub(EPOCH);
         let is_first = finished.is_multiple_of(EPOCH);
         let has_finished = |member| self.line(1 + member)[0].load(Ordering::Acquire) >= back;
         // A member that has posted in this epoch before has looked; others have seen a root that
         // had.
-        !is_first || (0..self.size).all(has_finished)
+        !is_first || (0..self.arena.size).all(has_finished)
     }
 
     /// Posts the next broadcast, of up to [`SLOT_BYTES`] bytes: they may be parts of a scatter. It
@@ -285,9 +300,9 @@ impl Arena {
     pub fn post(&self, operation: Operation, bytes: &[u8]) {
         let slot = self.slot();
         put(&slot[1..], bytes);
-        slot[0].store(self.head(operation, self.me, bytes.len()), Ordering::Release);
+        slot[0].store(self.head(operation, self.arena.me, bytes.len()), Ordering::Release);
         fence(Ordering::SeqCst);
-        self.words.wake_sleepers();
+        self.arena.words.wake_sleepers();
         self.finish();
     }
 
@@ -319,66 +334,76 @@ impl Arena {
     }
 
     fn finish(&self) {
-        let finished = self.finished.load(Ordering::Relaxed) + 1;
-        self.finished.store(finished, Ordering::Relaxed);
-        self.line(1 + self.me)[0].store(finished, Ordering::Release);
+        let finished = self.arena.finished.load(Ordering::Relaxed) + 1;
+        self.arena.finished.store(finished, Ordering::Relaxed);
+        self.line(1 + self.arena.me)[0].store(finished, Ordering::Release);
         if finished.is_multiple_of(EPOCH) {
             // A root may wait for this.
             fence(Ordering::SeqCst);
-            self.words.wake_sleepers();
+            self.arena.words.wake_sleepers();
         }
     }
 
     #[inline]
-    fn arrived(&self, set: usize) -> &AtomicU64 {
+    fn arrived(&self, set: usize) -> &'a AtomicU64 {
         &self.line(0)[ARRIVED[set]]
     }
 
     /// Head of the next broadcast: its number, its root, whether it is a scatter, its length.
     fn head(&self, operation: Operation, root: usize, length: usize) -> u64 {
-        u64::from(self.finished.load(Ordering::Relaxed) as u32 + 1) << 32
+        u64::from(self.arena.finished.load(Ordering::Relaxed) as u32 + 1) << 32
             | (root as u64) << 16
             | u64::from(operation == Operation::Scatter) << 15
             | length as u64
     }
 
-    fn slot(&self) -> &[AtomicU64] {
-        let at = (3 + 3 * self.size) * LINE
-            + (self.finished.load(Ordering::Relaxed) % SLOTS) as usize * SLOT;
+    fn slot(&self) -> &'a [AtomicU64] {
+        let at = (3 + 3 * self.arena.size) * LINE
+            + (self.arena.finished.load(Ordering::Relaxed) % SLOTS) as usize * SLOT;
         self.at(at, SLOT)
     }
 
-    fn contribution_of(&self, round: Round, member: usize) -> &[AtomicU64] {
-        self.line(1 + self.size + round.set() * self.size + member)
+    fn contribution_of(&self, round: Round, member: usize) -> &'a [AtomicU64] {
+        self.line(1 + self.arena.size + round.set() * self.arena.size + member)
     }
 
-    fn result_of(&self, round: Round) -> &[AtomicU64] {
-        self.line(1 + 3 * self.size + round.set())
+    fn result_of(&self, round: Round) -> &'a [AtomicU64] {
+        self.line(1 + 3 * self.arena.size + round.set())
     }
 
     #[inline]
-    fn line(&self, line: usize) -> &[AtomicU64] {
+    fn line(&self, line: usize) -> &'a [AtomicU64] {
         self.at(line * LINE, LINE)
     }
 
     #[inline]
-    fn at(&self, at: usize, length: usize) -> &[AtomicU64] {
-        &self.words.arena(self.leader)[self.first + at..][..length]
+    fn at(&self, at: usize, length: usize) -> &'a [AtomicU64] {
+        &self.memory[at..][..length]
     }
 }
 
+#[inline]
 fn put(words: &[AtomicU64], bytes: &[u8]) {
-    for (word, bytes) in words.iter().zip(bytes.chunks(8)) {
-        let mut value = [0; 8];
-        value[..bytes.len()].copy_from_slice(bytes);
-        word.store(u64::from_le_bytes(value), Ordering::Relaxed);
+    let (whole, rest) = bytes.as_chunks();
+    for (word, &bytes) in words.iter().zip(whole) {
+        word.store(u64::from_le_bytes(bytes), Ordering::Relaxed);
+    }
+    if let (Some(word), false) = (words.get(whole.len()), rest.is_empty()) {
+        let mut bytes = [0; 8];
+        bytes[..rest.len()].copy_from_slice(rest);
+        word.store(u64::from_le_bytes(bytes), Ordering::Relaxed);
     }
 }
 
+#[inline]
 fn get(words: &[AtomicU64], into: &mut [u8]) {
-    for (word, into) in words.iter().zip(into.chunks_mut(8)) {
-        let value = word.load(Ordering::Relaxed).to_le_bytes();
-        into.copy_from_slice(&value[..into.len()]);
+    let (whole, rest) = into.as_chunks_mut();
+    let places = whole.len();
+    for (word, into) in words.iter().zip(whole) {
+        *into = word.load(Ordering::Relaxed).to_le_bytes();
+    }
+    if let (Some(word), false) = (words.get(places), rest.is_empty()) {
+        rest.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes()[..rest.len()]);
     }
 }
 

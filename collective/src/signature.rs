@@ -90,7 +90,7 @@ impl Operation {
     }
 
     /// True if lengths are for senders to choose, who announce them.
-    pub(crate) fn is_varied(self) -> bool {
+    pub fn is_varied(self) -> bool {
         matches!(
             self,
             Operation::GatherVaried

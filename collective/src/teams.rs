@@ -294,6 +294,24 @@ impl<M: OperationMemory, K: AsRef<[u8]>> Teams<M, K> {
         team.know(team.next)
     }
 
+    /// Number of the next operation that is begun. If all members are about to meet without
+    /// packets, they are known to have begun all before it [once they have met](Self::met_before);
+    /// others may be begun meanwhile.
+    pub fn next(&mut self, id: TeamId, is_met: bool) -> u32 {
+        self.teams.get_mut(&id).map_or(0, |team| {
+            if is_met {
+                team.fence = team.next;
+            }
+            team.next
+        })
+    }
+
+    /// All members have met that had begun every operation before `number`. True if operations have
+    /// waited for that.
+    pub fn met_before(&mut self, id: TeamId, number: u32) -> bool {
+        self.teams.get_mut(&id).is_some_and(|team| team.know(number))
+    }
+
     /// Takes an operation out, to drive it elsewhere. `None` if there is none, if it may not start,
     /// or if somebody drives it already, who then looks again.
     pub fn take(&mut self, id: TeamId, number: u32) -> Option<Box<Job<M, K>>> {
@@ -387,6 +405,7 @@ impl<M: OperationMemory, K: AsRef<[u8]>> Teams<M, K> {
             return Ok(Stage::Waiting);
         };
         if !may_start {
+            team.held_back = true;
             return Ok(Stage::Waiting);
         }
         let stage = job.advance(transport)?;

@@ -10,14 +10,14 @@ use crate::job::Job;
 use crate::memory::{Buffer, Memory};
 use crate::pointer::{Context, List, Out};
 use crate::refusal::{Refusal, Result};
-use crate::transfer::{Buffers, Ranges};
+use crate::transfer::{Buffers, EndNotice, Ended, Ranges};
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
-use weft_collective::{BARRIER, Operation, OperationCall, TeamId};
+use weft_collective::{Operation, OperationCall, TeamId};
 use weft_endpoint::Rank;
 
-/// Of the table, as far as it is here.
-const VERSION: u32 = 2;
+/// Of the table. Callers of another one get none.
+const VERSION: u32 = 3;
 
 /// The name of a team, and what its leader says of it.
 type Name = [u64; 2];
@@ -37,21 +37,43 @@ pub struct Table {
     name: extern "C" fn(usize, Out<Name>) -> c_int,
     open: extern "C" fn(List<'_, u64>, List<'_, u32>, usize) -> c_int,
     close: extern "C" fn(u64) -> c_int,
-    barrier: extern "C" fn(u64) -> c_int,
-    broadcast: extern "C" fn(u64, usize, Buffer, usize) -> c_int,
-    all_gather: extern "C" fn(u64, Buffer, usize, Buffer) -> c_int,
-    reduce: extern "C" fn(u64, usize, Buffer, Buffer, usize, usize, Combine, Context) -> c_int,
-    all_reduce: extern "C" fn(u64, Buffer, Buffer, usize, usize, Combine, Context) -> c_int,
-    gather: extern "C" fn(u64, usize, Buffer, usize, Buffer) -> c_int,
-    scatter: extern "C" fn(u64, usize, Buffer, usize, Buffer) -> c_int,
-    all_to_all: extern "C" fn(u64, Buffer, usize, Buffer) -> c_int,
-    scan: extern "C" fn(u64, c_int, Buffer, Buffer, usize, usize, Combine, Context) -> c_int,
-    reduce_scatter: extern "C" fn(u64, Buffer, Buffer, usize, usize, Combine, Context) -> c_int,
-    gather_varied: extern "C" fn(u64, usize, Buffer, usize, Buffer, List<'_, Part>) -> c_int,
-    scatter_varied: extern "C" fn(u64, usize, Buffer, List<'_, Part>, Buffer, usize) -> c_int,
-    all_gather_varied: extern "C" fn(u64, Buffer, usize, Buffer, List<'_, Part>) -> c_int,
-    all_to_all_varied: extern "C" fn(u64, Buffer, List<'_, Part>, Buffer, List<'_, Part>) -> c_int,
+    run: extern "C" fn(u64, Option<&Call<'_>>) -> c_int,
+    start: extern "C" fn(u64, Option<&Call<'_>>, Ended, Context) -> c_int,
 }
+
+/// `struct weft_coll_call`: an operation, and one member's memory for it.
+#[repr(C)]
+pub struct Call<'a> {
+    operation: c_int,
+    root: usize,
+    mine: Buffer,
+    into: Buffer,
+    count: usize,
+    size: usize,
+    combine: Option<Combine>,
+    context: Context,
+    parts: List<'a, Part>,
+    rooms: List<'a, Part>,
+}
+
+/// `enum weft_coll_operation`.
+const OPERATIONS: [Operation; 15] = [
+    Operation::Barrier,
+    Operation::Broadcast,
+    Operation::AllGather,
+    Operation::Reduce,
+    Operation::AllReduce,
+    Operation::Gather,
+    Operation::Scatter,
+    Operation::AllToAll,
+    Operation::Scan,
+    Operation::ExclusiveScan,
+    Operation::ReduceScatter,
+    Operation::GatherVaried,
+    Operation::ScatterVaried,
+    Operation::AllGatherVaried,
+    Operation::AllToAllVaried,
+];
 
 /// `struct weft_coll_part`: place of one member's bytes.
 #[repr(C)]
@@ -64,32 +86,12 @@ pub struct Part {
 // The numbers stand in tests/layouts.c too, where they are compared with the header.
 const _: () = assert!(
     std::mem::offset_of!(Table, place) == 8
-        && std::mem::offset_of!(Table, all_reduce) == 80
-        && std::mem::offset_of!(Table, all_to_all_varied) == 152
+        && std::mem::offset_of!(Table, start) == 56
+        && std::mem::offset_of!(Call<'_>, root) == 8
+        && std::mem::offset_of!(Call<'_>, rooms) == 72
 );
 
-static TABLE: Table = Table {
-    version: VERSION,
-    place,
-    beside,
-    name,
-    open,
-    close,
-    barrier,
-    broadcast,
-    all_gather,
-    reduce,
-    all_reduce,
-    gather,
-    scatter,
-    all_to_all,
-    scan,
-    reduce_scatter,
-    gather_varied,
-    scatter_varied,
-    all_gather_varied,
-    all_to_all_varied,
-};
+static TABLE: Table = Table { version: VERSION, place, beside, name, open, close, run, start };
 
 static BESIDE: OnceLock<Progress> = OnceLock::new();
 
@@ -97,7 +99,7 @@ static BESIDE: OnceLock<Progress> = OnceLock::new();
 // SAFETY: no other library has a function of this name; a lookup takes it from this one.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_coll_table(version: u32) -> Option<&'static Table> {
-    (version <= VERSION).then_some(&TABLE)
+    (version == VERSION).then_some(&TABLE)
 }
 
 /// Has whoever reads completions read them.
@@ -161,190 +163,117 @@ extern "C" fn close(team: u64) -> c_int {
     })
 }
 
-extern "C" fn barrier(team: u64) -> c_int {
-    with(team, |team| team.operate(&BARRIER, Memory::NONE, Memory::NONE, &mut |_, _| ()))
-}
-
-extern "C" fn broadcast(team: u64, root: usize, buffer: Buffer, bytes: usize) -> c_int {
-    with(team, |team| team.broadcast(root, buffer.memory(bytes)?))
-}
-
-extern "C" fn all_gather(team: u64, mine: Buffer, bytes: usize, all: Buffer) -> c_int {
+/// Carries out an operation of all members.
+extern "C" fn run(team: u64, call: Option<&Call<'_>>) -> c_int {
     with(team, |team| {
-        let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
-        let call =
-            OperationCall { operation: Operation::AllGather, root: 0, count: bytes, size: 1 };
-        team.operate(&call, mine.memory(bytes)?, all.memory(whole)?, &mut |_, _| ())
+        let call = call.ok_or(Refusal::INVALID)?;
+        let mut buffers = Buffers::default();
+        let operation = call.prepare(team, &mut buffers)?;
+        team.operate(&operation, &mut buffers, &mut call.combining())
     })
 }
 
-extern "C" fn reduce(
-    team: u64,
-    root: usize,
-    mine: Buffer,
-    into: Buffer,
-    count: usize,
-    size: usize,
-    combine: Combine,
-    context: Context,
-) -> c_int {
+/// Begins an operation of all members, and has `ended` be told of its end.
+extern "C" fn start(team: u64, call: Option<&Call<'_>>, ended: Ended, context: Context) -> c_int {
     with(team, |team| {
-        let bytes = bytes_of(count, size, team.size())?;
-        let into = if root == team.me() { into.memory(bytes)? } else { Memory::NONE };
-        let mut combine = combining(combine, size, context);
-        let call = OperationCall { operation: Operation::Reduce, root, count, size };
-        team.operate(&call, mine.memory(bytes)?, into, &mut combine)
+        let call = call.ok_or(Refusal::INVALID)?;
+        let mut buffers = Buffers::default();
+        let operation = call.prepare(team, &mut buffers)?;
+        team.start(&operation, buffers, (Box::new(call.combining()), EndNotice { ended, context }))
     })
 }
 
-extern "C" fn all_reduce(
-    team: u64,
-    mine: Buffer,
-    into: Buffer,
-    count: usize,
-    size: usize,
-    combine: Combine,
-    context: Context,
-) -> c_int {
-    with(team, |team| {
-        let bytes = bytes_of(count, size, team.size())?;
-        let mut combine = combining(combine, size, context);
-        let call = OperationCall { operation: Operation::AllReduce, root: 0, count, size };
-        team.operate(&call, mine.memory(bytes)?, into.memory(bytes)?, &mut combine)
-    })
-}
-
-extern "C" fn gather(team: u64, root: usize, mine: Buffer, bytes: usize, all: Buffer) -> c_int {
-    with(team, |team| {
-        let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
-        let all = if root == team.me() { all.memory(whole)? } else { Memory::NONE };
-        let call = OperationCall { operation: Operation::Gather, root, count: bytes, size: 1 };
-        team.operate(&call, mine.memory(bytes)?, all, &mut |_, _| ())
-    })
-}
-
-extern "C" fn scatter(team: u64, root: usize, all: Buffer, bytes: usize, mine: Buffer) -> c_int {
-    with(team, |team| {
-        let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
-        let all = if root == team.me() { all.memory(whole)? } else { Memory::NONE };
-        team.scatter(root, all, mine.memory(bytes)?)
-    })
-}
-
-extern "C" fn all_to_all(team: u64, mine: Buffer, bytes: usize, into: Buffer) -> c_int {
-    with(team, |team| {
-        let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
-        let call = OperationCall { operation: Operation::AllToAll, root: 0, count: whole, size: 1 };
-        team.operate(&call, mine.memory(whole)?, into.memory(whole)?, &mut |_, _| ())
-    })
-}
-
-extern "C" fn scan(
-    team: u64,
-    is_exclusive: c_int,
-    mine: Buffer,
-    into: Buffer,
-    count: usize,
-    size: usize,
-    combine: Combine,
-    context: Context,
-) -> c_int {
-    with(team, |team| {
-        let bytes = bytes_of(count, size, team.size())?;
-        let mut combine = combining(combine, size, context);
-        let operation = if is_exclusive == 0 { Operation::Scan } else { Operation::ExclusiveScan };
-        let call = OperationCall { operation, root: 0, count, size };
-        let has_result = operation == Operation::Scan || team.me() > 0;
-        let into = if has_result { into.memory(bytes)? } else { Memory::NONE };
-        team.operate(&call, mine.memory(bytes)?, into, &mut combine)
-    })
-}
-
-extern "C" fn reduce_scatter(
-    team: u64,
-    mine: Buffer,
-    into: Buffer,
-    count: usize,
-    size: usize,
-    combine: Combine,
-    context: Context,
-) -> c_int {
-    with(team, |team| {
-        let share = bytes_of(count, size, team.size())?;
-        let (count, bytes) = (count * team.size(), share * team.size());
-        let mut combine = combining(combine, size, context);
-        let call = OperationCall { operation: Operation::ReduceScatter, root: 0, count, size };
-        team.operate(&call, mine.memory(bytes)?, into.memory(share)?, &mut combine)
-    })
-}
-
-extern "C" fn gather_varied(
-    team: u64,
-    root: usize,
-    mine: Buffer,
-    bytes: usize,
-    all: Buffer,
-    rooms: List<'_, Part>,
-) -> c_int {
-    with(team, |team| {
-        let (into, rooms) = match root == team.me() {
-            true => varied(all, rooms, team.size())?,
-            false => (Memory::NONE, Ranges::new()),
+impl Call<'_> {
+    /// The operation as the engine knows it, and in `buffers`, which are empty, the memory of this
+    /// member.
+    #[inline(always)]
+    fn prepare(&self, team: &Team<'_>, buffers: &mut Buffers) -> Result<OperationCall> {
+        let operation = usize::try_from(self.operation).ok().and_then(|it| OPERATIONS.get(it));
+        let operation = *operation.ok_or(Refusal::INVALID)?;
+        let (members, is_root) = (team.size(), self.root == team.me());
+        let bytes = self.count.checked_mul(self.size).ok_or(Refusal::INVALID)?;
+        let whole = bytes.checked_mul(members).ok_or(Refusal::INVALID)?;
+        let (mut count, mut size) = (self.count, self.size);
+        let (gives, takes) = match operation {
+            Operation::Barrier => (None, None),
+            Operation::Broadcast => (is_root.then_some(bytes), (!is_root).then_some(bytes)),
+            Operation::Reduce => (Some(bytes), is_root.then_some(bytes)),
+            Operation::Gather => (Some(bytes), is_root.then_some(whole)),
+            Operation::Scatter => (is_root.then_some(whole), Some(bytes)),
+            Operation::AllGather => (Some(bytes), Some(whole)),
+            Operation::ExclusiveScan => (Some(bytes), (team.me() > 0).then_some(bytes)),
+            Operation::AllToAll => {
+                count *= members;
+                (Some(whole), Some(whole))
+            }
+            Operation::ReduceScatter => {
+                count *= members;
+                (Some(whole), Some(bytes))
+            }
+            varied if varied.is_varied() => {
+                self.prepare_varied((varied, is_root), members, buffers)?;
+                (count, size) = (0, 1);
+                (None, None)
+            }
+            _ => (Some(bytes), Some(bytes)),
         };
-        let (mine, parts) = (mine.memory(bytes)?, vec![0..bytes; team.size()]);
-        team.operate_varied(Operation::GatherVaried, root, Buffers { mine, into, parts, rooms })
-    })
-}
+        if let Some(length) = gives {
+            buffers.mine = self.mine.memory(length)?;
+        }
+        if let Some(length) = takes {
+            buffers.into = self.into.memory(length)?;
+        }
+        Ok(OperationCall { operation, root: self.root, count, size })
+    }
 
-extern "C" fn scatter_varied(
-    team: u64,
-    root: usize,
-    all: Buffer,
-    parts: List<'_, Part>,
-    mine: Buffer,
-    bytes: usize,
-) -> c_int {
-    with(team, |team| {
-        let (all, parts) = match root == team.me() {
-            true => varied(all, parts, team.size())?,
-            false => (Memory::NONE, Ranges::new()),
+    /// Memory of this member, of parts that each have a length of their own.
+    #[inline(never)]
+    fn prepare_varied(
+        &self,
+        (operation, is_root): (Operation, bool),
+        members: usize,
+        buffers: &mut Buffers,
+    ) -> Result {
+        let bytes = self.count * self.size;
+        let each = || vec![0..bytes; members];
+        match operation {
+            Operation::GatherVaried | Operation::AllGatherVaried => {
+                (buffers.mine, buffers.parts) = (self.mine.memory(bytes)?, each());
+            }
+            Operation::ScatterVaried => {
+                (buffers.into, buffers.rooms) = (self.into.memory(bytes)?, each());
+            }
+            _ => {}
+        }
+        let has_all = is_root || operation == Operation::AllGatherVaried;
+        let (gives, takes) = match operation {
+            Operation::AllToAllVaried => (true, true),
+            Operation::ScatterVaried => (is_root, false),
+            _ => (false, has_all),
         };
-        let (into, rooms) = (mine.memory(bytes)?, vec![0..bytes; team.size()]);
-        let buffers = Buffers { mine: all, into, parts, rooms };
-        team.operate_varied(Operation::ScatterVaried, root, buffers)
-    })
-}
+        if gives {
+            (buffers.mine, buffers.parts) = varied(self.mine, &self.parts, members)?;
+        }
+        if takes {
+            (buffers.into, buffers.rooms) = varied(self.into, &self.rooms, members)?;
+        }
+        Ok(())
+    }
 
-extern "C" fn all_gather_varied(
-    team: u64,
-    mine: Buffer,
-    bytes: usize,
-    all: Buffer,
-    rooms: List<'_, Part>,
-) -> c_int {
-    with(team, |team| {
-        let (into, rooms) = varied(all, rooms, team.size())?;
-        let (mine, parts) = (mine.memory(bytes)?, vec![0..bytes; team.size()]);
-        team.operate_varied(Operation::AllGatherVaried, 0, Buffers { mine, into, parts, rooms })
-    })
-}
-
-extern "C" fn all_to_all_varied(
-    team: u64,
-    mine: Buffer,
-    parts: List<'_, Part>,
-    into: Buffer,
-    rooms: List<'_, Part>,
-) -> c_int {
-    with(team, |team| {
-        let (mine, parts) = varied(mine, parts, team.size())?;
-        let (into, rooms) = varied(into, rooms, team.size())?;
-        team.operate_varied(Operation::AllToAllVaried, 0, Buffers { mine, into, parts, rooms })
-    })
+    /// C's function, for blocks of elements.
+    fn combining(&self) -> impl FnMut(&[u8], &mut [u8]) + Send + 'static {
+        let (combine, size, context) = (self.combine, self.size, self.context);
+        move |block, rest| {
+            let count = rest.len().checked_div(size).unwrap_or(0);
+            if let Some(combine) = combine {
+                combine(block.as_ptr().cast(), rest.as_mut_ptr().cast(), count, context);
+            }
+        }
+    }
 }
 
 /// Bytes of which each member has a part.
-fn varied(all: Buffer, parts: List<'_, Part>, members: usize) -> Result<(Memory, Ranges)> {
+fn varied(all: Buffer, parts: &List<'_, Part>, members: usize) -> Result<(Memory, Ranges)> {
     let range = |part: &Part| Some(part.at..part.at.checked_add(part.bytes)?);
     let parts: Option<Ranges> = parts.slice(members)?.iter().map(range).collect();
     let parts = parts.ok_or(Refusal::INVALID)?;
@@ -355,19 +284,4 @@ fn varied(all: Buffer, parts: List<'_, Part>, members: usize) -> Result<(Memory,
 /// A team, as C names it.
 fn named(team: u64) -> TeamId {
     TeamId { leader: Rank((team >> 32) as u16), count: team as u32 }
-}
-
-/// Bytes of so many elements, if those of all members together can still be counted.
-fn bytes_of(count: usize, size: usize, members: usize) -> Result<usize> {
-    let bytes = count.checked_mul(size).ok_or(Refusal::INVALID)?;
-    bytes.checked_mul(members).ok_or(Refusal::INVALID)?;
-    Ok(bytes)
-}
-
-/// C's function, for blocks of elements of `size` bytes.
-fn combining(combine: Combine, size: usize, context: Context) -> impl FnMut(&[u8], &mut [u8]) {
-    move |block, rest| {
-        let count = rest.len().checked_div(size).unwrap_or(0);
-        combine(block.as_ptr().cast(), rest.as_mut_ptr().cast(), count, context);
-    }
 }

@@ -5,7 +5,7 @@ use crate::address::JobName;
 use crate::published_wait::PublishedWait;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
-use crate::transfer::ReceiveOp;
+use crate::transfer::{EndNotice, ReceiveOp};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -369,7 +369,7 @@ impl Job {
             let mut state = self.enter();
             let any = !matches!(state.progress(&self.packets), Ok(false));
             self.note_pending(&state);
-            Ok(Step::of(any || state.reports.has_completions()))
+            Ok(Step::of(any || state.has_news()))
         };
         if self.packets.losses().goes_on() && self.packets.losses().are_any() {
             self.give_up_on_lost(&mut self.enter());
@@ -455,7 +455,7 @@ impl Job {
             if deadline.is_some_and(|deadline| self.packets.now() >= deadline) {
                 return Ok(Step::Done);
             }
-            if state.reports.has_completions() {
+            if state.has_news() {
                 drop(state);
                 beside();
             }
@@ -466,6 +466,18 @@ impl Job {
             Ok(()) => found,
             Err(error) => Err(refusal(&error.into())),
         }
+    }
+
+    /// Tells whoever has started operations which of them have ended. Called outside of the lock,
+    /// where the program reads completions.
+    pub fn tell_ended(&self) {
+        while let Some(EndNotice { ended, context }) = self.next_ended() {
+            ended(context);
+        }
+    }
+
+    fn next_ended(&self) -> Option<EndNotice> {
+        self.enter_quietly().started.ended()
     }
 
     /// Wakes those that wait, if they are more than the caller's own `waiting`, because this thread

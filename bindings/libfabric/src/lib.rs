@@ -14,6 +14,7 @@
 //! | `wait`, `poll` | sets of them, to wait for several at once, or to ask which have something |
 //! | `vector`, `region` | addresses; memory that others may access |
 //! | `collective` | what `libweft-coll` calls (`weft-coll.h`), and the operations behind it |
+//! | `in_arena` | such operations in shared memory, and those that are started there |
 //! | `open_mpi` | corrections of Open MPI 4, for ranks that preload the library (`unsafe`) |
 //! | `watch` | what a program waits for |
 //! | `entry`, `object` | functions that C calls; objects that it calls them with (`unsafe`) |
@@ -42,6 +43,7 @@ mod endpoint;
 mod entry;
 mod events;
 mod fabric;
+mod in_arena;
 mod info;
 mod job;
 mod memory;

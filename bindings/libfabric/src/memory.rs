@@ -224,6 +224,19 @@ impl Memory {
         }
     }
 
+    /// Copies the first bytes, as many as there is room for.
+    #[inline]
+    pub fn read_all(&self, into: &mut [u8]) {
+        if into.is_empty() {
+            return;
+        }
+        let mut at = 0;
+        self.read(0, into.len(), &mut |bytes| {
+            into[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        });
+    }
+
     #[inline(never)]
     fn read_part(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
         if let Some(Elsewhere::Own(bytes)) = self.elsewhere.as_deref() {

@@ -311,7 +311,12 @@ fn read_now(
         queue.job.progress_in(&mut state)?;
         let found = take(queue, &mut state, room, count, sources);
         queue.job.note_pending(&state);
+        let has_ended = state.started.has_ended();
         drop(state);
+        if has_ended {
+            queue.job.tell_ended();
+            return found.unwrap_or(Err(Refusal::AGAIN));
+        }
         found.unwrap_or_else(|| {
             queue.job.look_in_vain();
             Err(Refusal::AGAIN)

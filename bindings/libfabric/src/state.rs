@@ -4,10 +4,11 @@ mod addresses;
 mod reports;
 
 use crate::abi::{ANYBODY, flag};
+use crate::in_arena::{EndedInArena, StartedInArenas};
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
 use crate::slots::{QueueId, Slots, VectorId};
-use crate::transfer::{Buffers, Exposed, ReceiveOp, RemoteCounters, SendOp};
+use crate::transfer::{Buffers, EndNotice, Exposed, ReceiveOp, RemoteCounters, SendOp};
 use addresses::Addresses;
 pub(crate) use reports::{Bound, Completion, Counts, Reports, Watched};
 use std::collections::{BTreeMap, VecDeque};
@@ -15,9 +16,9 @@ use std::ffi::c_int;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_collective::arena::{Areas, Arena};
-use weft_collective::{TeamId, Teams};
+use weft_collective::{DISAGREES, TeamId, Teams};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Rank, Taken};
-use weft_tagged::collectives::{self, Collectives};
+use weft_tagged::collectives::{self, CollectivePackets, Collectives, StartedOperations};
 use weft_tagged::remote::{self, AccessOutcome, AccessRefused, Accessed, OwedAnswer, Remote};
 use weft_tagged::{Address, Error, Exchange, ExchangeEvent, SendParameters, Sending, TakenPacket};
 
@@ -36,6 +37,10 @@ pub(crate) struct State {
     pub exchange: Exchange<SendOp, ReceiveOp>,
     pub remote: Remote<SendOp, Exposed>,
     pub collectives: Collectives<Buffers, KeptPacket>,
+    /// Of these, the operations in which no thread waits.
+    pub started: StartedOperations<EndNotice>,
+    /// Operations in arenas in which no thread waits.
+    pub in_arenas: StartedInArenas,
     /// Arenas of teams, in shared memory.
     pub arenas: BTreeMap<TeamId, Arc<Arena>>,
     /// Areas of this rank's shared memory, and which team has which.
@@ -87,6 +92,8 @@ impl State {
             exchange,
             remote,
             collectives: Teams::new(rank, collectives::TUNING, keeps),
+            started: StartedOperations::default(),
+            in_arenas: StartedInArenas::default(),
             arenas: BTreeMap::new(),
             areas: Areas::default(),
             led: BTreeMap::new(),
@@ -162,8 +169,52 @@ impl State {
         if self.is_waiting || self.has_to_transmit() || self.exchange.awaits_zero_copy() {
             any |= self.transmit(packets)?;
         }
+        if self.started.is_due() || !self.in_arenas.is_empty() {
+            any |= self.advance_started(packets)?;
+        }
         self.tell();
         Ok(any)
+    }
+
+    /// Has operations in which no thread waits go on. True if one has ended.
+    #[inline(never)]
+    pub fn advance_started(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
+        let advanced = self.advance_in_arenas().and_then(|any| {
+            let mut network = CollectivePackets(&mut packets);
+            Ok(any | self.started.advance(&mut self.collectives, &mut network)?)
+        });
+        match advanced {
+            Ok(any) => {
+                self.note_waiting(packets);
+                Ok(any)
+            }
+            Err(error) => {
+                self.failure = Some(error.clone());
+                self.call_off(packets);
+                Err(error)
+            }
+        }
+    }
+
+    fn advance_in_arenas(&mut self) -> weft_tagged::Result<bool> {
+        let mut any = false;
+        loop {
+            match self.in_arenas.advance() {
+                Ok(None) => return Ok(any),
+                Ok(Some(EndedInArena { team, known, notice })) => {
+                    any = true;
+                    if known.is_some_and(|number| self.collectives.met_before(team, number)) {
+                        self.started.resume_all();
+                    }
+                    self.started.tell(notice);
+                }
+                Err((team, member)) => {
+                    let members = self.collectives.members(team);
+                    let from = members.map_or(team.leader, |members| members.rank(member));
+                    return Err(Error::Violation { from, what: DISAGREES });
+                }
+            }
+        }
     }
 
     /// Puts a message where it belongs, for which nothing is sent. False if it takes the
@@ -190,7 +241,9 @@ impl State {
         let sorting = taken_from.sorting();
         let packet = packets.read(held);
         let outcome = if collectives::is_collective(packet) {
-            collectives::arrive(&mut self.collectives, from, TakenPacket(packets, &mut *held))
+            let packet = TakenPacket(packets, &mut *held);
+            let arrived = collectives::arrive(&mut self.collectives, from, packet);
+            arrived.map(|resumed| resumed.into_iter().for_each(|id| self.started.resume(id)))
         } else if remote::is_access(packet) {
             self.remote.arrive(&mut packets, from, packet)
         } else {
@@ -210,7 +263,14 @@ impl State {
             || self.has_to_transmit()
             || self.exchange.awaits_zero_copy()
             || self.has_event()
-            || self.reports.has_completions()
+            || self.started.is_due()
+            || !self.in_arenas.is_empty()
+            || self.has_news()
+    }
+
+    /// True if whoever reads completions finds something, without a look at what has arrived.
+    pub fn has_news(&self) -> bool {
+        self.reports.has_completions() || self.started.has_ended()
     }
 
     /// True if something ended that the program was not told of.
@@ -245,7 +305,10 @@ impl State {
     fn transmit(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
         let mut any = self.exchange.transmit(&mut packets)?;
         any |= self.remote.transmit(&mut packets)?;
-        any |= self.collectives.transmit(&mut collectives::CollectivePackets(&mut packets))?;
+        if self.collectives.transmit(&mut CollectivePackets(&mut packets))? {
+            self.started.resume_all();
+            any = true;
+        }
         self.note_waiting(packets);
         Ok(any)
     }

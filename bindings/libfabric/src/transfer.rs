@@ -151,6 +151,22 @@ pub(crate) struct Buffers {
     pub rooms: Ranges,
 }
 
+/// None, for an operation that only waits.
+impl Default for Buffers {
+    fn default() -> Self {
+        Buffers::new(Memory::NONE, Memory::NONE)
+    }
+}
+
+/// `weft_coll_ended`.
+pub(crate) type Ended = extern "C" fn(Context);
+
+/// Call that tells the end of a started operation of a team, outside of the lock.
+pub(crate) struct EndNotice {
+    pub ended: Ended,
+    pub context: Context,
+}
+
 /// Places of bytes for each member, or from each.
 pub(crate) type Ranges = Vec<Range<usize>>;
 

@@ -1,5 +1,5 @@
-! Collectives as programs in Fortran call them, by the module mpi or by mpi_f08 (-DMODERN): all of them, with MPI_IN_PLACE, and a
-! buffer that a type finds from MPI_BOTTOM.
+! Collectives as programs in Fortran call them, by the module mpi or by mpi_f08 (-DMODERN): all of them, blocking and not, with
+! MPI_IN_PLACE, and a buffer that a type finds from MPI_BOTTOM.
 program collective
 #ifdef MODERN
     use mpi_f08
@@ -99,10 +99,61 @@ program collective
     call MPI_Bcast(MPI_BOTTOM, 1, absolute, 0, world, error)
     call MPI_Type_free(absolute, error)
     call check(word == 42, "bcast from the bottom")
+    call started
     if (me == 0) print "(i0, a)", ranks, " ranks have done all in Fortran"
     call MPI_Finalize(error)
 
 contains
+    ! All that do not block, several of them under way at once.
+    subroutine started
+        HANDLE(MPI_Request) :: requests(12)
+        integer, asynchronous :: one(most), two(most), three(most), four(most), sums(most, 6), parts(most, 4)
+        integer, asynchronous :: lengths(most), places(most)
+        integer :: at
+        lengths = 1
+        places(1:ranks) = [(k, k = 0, ranks - 1)]
+        one = me + 1
+        two = merge(5, -1, me == ranks - 1)
+        sums = -1
+        parts = -1
+        three(1:ranks) = [(100 * me + k, k = 0, ranks - 1)]
+        four = -1
+        call MPI_Ibarrier(world, requests(1), error)
+        call MPI_Ibcast(two, most, MPI_INTEGER, ranks - 1, world, requests(2), error)
+        call MPI_Ireduce(one, sums(:, 1), most, MPI_INTEGER, MPI_SUM, 0, world, requests(3), error)
+        call MPI_Iallreduce(one, sums(:, 2), most, MPI_INTEGER, MPI_SUM, world, requests(4), error)
+        call MPI_Iscan(one, sums(:, 3), most, MPI_INTEGER, MPI_SUM, world, requests(5), error)
+        call MPI_Iexscan(one, sums(:, 4), most, MPI_INTEGER, MPI_SUM, world, requests(6), error)
+        call MPI_Ireduce_scatter_block(one, sums(:, 5), 1, MPI_INTEGER, MPI_SUM, world, requests(7), error)
+        call MPI_Ireduce_scatter(one, sums(:, 6), lengths, MPI_INTEGER, MPI_MAX, world, requests(8), error)
+        call MPI_Iallgather(one, 1, MPI_INTEGER, parts(:, 1), 1, MPI_INTEGER, world, requests(9), error)
+        call MPI_Igather(one, 1, MPI_INTEGER, parts(:, 2), 1, MPI_INTEGER, 0, world, requests(10), error)
+        call MPI_Iallgatherv(one, 1, MPI_INTEGER, parts(:, 3), lengths, places, MPI_INTEGER, world, requests(11), error)
+        call MPI_Igatherv(one, 1, MPI_INTEGER, parts(:, 4), lengths, places, MPI_INTEGER, 0, world, requests(12), error)
+        call MPI_Waitall(12, requests, MPI_STATUSES_IGNORE, error)
+        call check(all_of(two == 5), "ibcast")
+        if (me == 0) call check(all_of(sums(:, 1) == ranks * (ranks + 1) / 2), "ireduce")
+        call check(all_of(sums(:, 2) == ranks * (ranks + 1) / 2), "iallreduce")
+        call check(all_of(sums(:, 3) == (me + 1) * (me + 2) / 2), "iscan")
+        if (me > 0) call check(all_of(sums(:, 4) == me * (me + 1) / 2), "iexscan")
+        call check(sums(1, 5) == ranks * (ranks + 1) / 2 .and. sums(1, 6) == ranks, "ireduce_scatter")
+        do at = 1, 4
+            if (me == 0 .or. mod(at, 2) == 1) call check(all_of(parts(1:ranks, at) == [(k, k = 1, ranks)]), "igather")
+        end do
+
+        call MPI_Ialltoall(three, 1, MPI_INTEGER, four, 1, MPI_INTEGER, world, requests(1), error)
+        call MPI_Ialltoallv(three, lengths, places, MPI_INTEGER, parts(:, 1), lengths, places, MPI_INTEGER, world, requests(2), &
+            error)
+        call MPI_Iscatter(three, 1, MPI_INTEGER, parts(:, 2), 1, MPI_INTEGER, 0, world, requests(3), error)
+        call MPI_Iscatterv(three, lengths, places, MPI_INTEGER, parts(:, 3), 1, MPI_INTEGER, 0, world, requests(4), error)
+        do at = 4, 1, -1
+            call MPI_Wait(requests(at), MPI_STATUS_IGNORE, error)
+        end do
+        call check(all_of(four(1:ranks) == [(100 * k + me, k = 0, ranks - 1)]), "ialltoall")
+        call check(all_of(parts(1:ranks, 1) == four(1:ranks)), "ialltoallv")
+        call check(parts(1, 2) == me .and. parts(1, 3) == me, "iscatter")
+    end subroutine
+
     logical function all_of(which)
         logical, intent(in) :: which(:)
         all_of = count(which) == size(which)

@@ -77,8 +77,9 @@ AT(fi_ops_rma, injectdata, 72);
 AT(fi_ops_atomic, compwritevalid, 104);
 AT(fi_provider, cleanup, 64);
 AT(weft_coll, place, 8);
-AT(weft_coll, all_reduce, 80);
-AT(weft_coll, all_to_all_varied, 152);
+AT(weft_coll, start, 56);
+AT(weft_coll_call, root, 8);
+AT(weft_coll_call, rooms, 72);
 
 _Static_assert(FI_EP_RDM == 3 && FI_AV_MAP == 1 && FI_AV_TABLE == 2 && FI_THREAD_SAFE == 1, "");
 _Static_assert(FI_THREAD_DOMAIN == 3 && FI_SOCKADDR_IN == 2 && FI_SOCKADDR_IN6 == 3 && FI_ADDR_STR == 9 && FI_CQ_FORMAT_MSG == 2, "");

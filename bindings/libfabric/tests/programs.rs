@@ -144,6 +144,25 @@ const OTHERS: [&str; 10] = [
     "alltoallvs",
 ];
 
+/// Those that do not block.
+const STARTED: [&str; 15] = [
+    "ibarriers",
+    "ibroadcasts",
+    "ireduces",
+    "iallreduces",
+    "iallgathers",
+    "igathers",
+    "iscatters",
+    "ialltoalls",
+    "iscans",
+    "iexscans",
+    "ireduce-scatters",
+    "igathervs",
+    "iscattervs",
+    "iallgathervs",
+    "ialltoallvs",
+];
+
 fn has_all(counts: &Counts<'_>, kinds: &[&str]) -> bool {
     kinds.iter().all(|kind| counts.contains_key(kind))
 }
@@ -420,6 +439,56 @@ fn all_collectives_are_what_a_stock_open_mpi_makes_of_them() {
     }
 }
 
+/// Several under way at once, by default those that are faster, and on request all.
+#[test]
+fn collectives_that_do_not_block() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "started.c", &[], &folder);
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    for (ranks, all) in [("2", "1"), ("3", "1"), ("4", "1"), ("4", "0")] {
+        let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), ranks, &folder);
+        mpirun.arg("-x").arg(format!("WEFT_COLL_ALL={all}"));
+        let text = run_for_all(by_weft(mpirun, &library).arg(&program));
+        assert!(
+            text.contains(&format!("{ranks} ranks have ended all that they started\n")),
+            "{text}"
+        );
+        let (by_weft, left) = served(&text);
+        match all {
+            "1" => {
+                // What combines by the program's own function, and of a communicator that no other
+                // call has used.
+                let expected = ["iallreduces", "ibarriers", "ibroadcasts"];
+                let left: Vec<_> = left.into_keys().collect();
+                // Of two ranks each is alone in its half.
+                assert!(ranks == "2" || left == expected, "{text}");
+                let kinds = STARTED.iter().filter(|kind| by_weft.contains_key(*kind));
+                assert_eq!(kinds.count(), 12, "{text}");
+            }
+            _ => {
+                assert!(has_all(&by_weft, &["ibarriers", "iallreduces"]), "{text}");
+                assert!(has_all(&left, &["ibroadcasts", "iallreduces", "igathervs"]), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn collectives_that_do_not_block_are_what_a_stock_open_mpi_makes_of_them() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "compared.c", &["-DSTARTED"], &folder);
+    let library = collectives(&open_mpi("mpicc"), &folder);
+    for ranks in ["2", "3", "4"] {
+        let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), ranks, &folder);
+        mpirun.args(["-x", "WEFT_COLL_ALL=1"]);
+        let text = run_for_all(by_weft(mpirun, &library).arg(&program));
+        assert!(text.contains(&format!("{ranks} ranks have had the same of both\n")), "{text}");
+        let kinds: Vec<_> = served(&text).0.into_keys().collect();
+        // All but barriers, broadcasts and reductions to a root, and the barriers before them.
+        assert_eq!(kinds.iter().filter(|kind| STARTED.contains(kind)).count(), 12, "{text}");
+    }
+}
+
 #[test]
 fn collectives_of_programs_in_fortran() {
     let folder = folder();
@@ -435,7 +504,7 @@ fn collectives_of_programs_in_fortran() {
         assert!(text.contains("3 ranks have done all in Fortran\n"), "{text}");
         let (by_weft, left) = served(&text);
         assert!(has_all(&by_weft, &KINDS) && has_all(&by_weft, &OTHERS), "{text}");
-        assert!(left.is_empty(), "{text}");
+        assert!(has_all(&by_weft, &STARTED) && left.is_empty(), "{text}");
     }
 }
 
@@ -450,6 +519,9 @@ fn ranks_that_disagree_about_lengths_are_told() {
         ("gatherv", "a part of another collective operation than this rank has begun"),
         ("scan", "a part of another collective operation than this rank has begun"),
         ("alltoall", "weft-coll: MPI_Alltoall: a rank gives 8 bytes, and takes 4 of each"),
+        // In packets, and in shared memory.
+        ("iallreduce", "a part of another collective operation than this rank has begun"),
+        ("ibcast", "a part of another collective operation than this rank has begun"),
     ] {
         let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
         mpirun.args(["-x", "WEFT_COLL_ALL=1"]);
@@ -594,6 +666,11 @@ fn collectives_between_hosts() {
     let text = run_for_all(by_weft(mpirun, &library).arg(&program).arg("quick"));
     assert!(text.contains("3 ranks have had the same of both\n"), "{text}");
     assert!(has_all(&served(&text).0, &OTHERS), "{text}");
+    let program = compile(&open_mpi("mpicc"), "started.c", &[], &folder);
+    let mut mpirun = between(&two, "a:2,b:1", "3", &folder);
+    mpirun.args(["-x", "WEFT_LINK=udp", "-x", "WEFT_COLL_ALL=1"]);
+    let text = run_for_all(by_weft(mpirun, &library).arg(&program).arg("quick"));
+    assert!(text.contains("3 ranks have ended all that they started\n"), "{text}");
 }
 
 #[test]

@@ -39,6 +39,8 @@ pub static COLLECTIVES: Source = Source {
     parts: &[
         ("coll.c", include_str!("../../../bindings/mpi/coll.c")),
         ("shapes.h", include_str!("../../../bindings/mpi/shapes.h")),
+        ("parts.h", include_str!("../../../bindings/mpi/parts.h")),
+        ("operations.h", include_str!("../../../bindings/mpi/operations.h")),
         ("reductions.h", include_str!("../../../bindings/mpi/reductions.h")),
         ("varied.h", include_str!("../../../bindings/mpi/varied.h")),
         ("fortran.h", include_str!("../../../bindings/mpi/fortran.h")),

@@ -85,18 +85,21 @@ fn all_meet_and_see_what_all_have_brought() {
         in_any_order(&mut members, seed as u64, 100, |member, round| {
             let me = member.me;
             let Some(arrival) = at[me] else {
-                assert!(member.may_arrive(), "who waits for each round may go to the next one");
-                at[me] = Some(member.arrive(7, &bytes_of(me, round, length(round)), true));
+                assert!(
+                    member.view().may_arrive(),
+                    "who waits for each round may go to the next one"
+                );
+                at[me] = Some(member.view().arrive(7, &bytes_of(me, round, length(round)), true));
                 arrived[me] += 1;
                 return false;
             };
-            if member.outcome(arrival).is_none() {
+            if member.view().outcome(arrival).is_none() {
                 return false;
             }
             assert!(arrived.iter().all(|&arrived| arrived > round), "round {round}: {arrived:?}");
             for other in 0..size {
                 let mut brought = vec![0; length(round)];
-                member.contribution(arrival, other, &mut brought);
+                member.view().contribution(arrival, other, &mut brought);
                 assert_eq!(brought, bytes_of(other, round, brought.len()));
             }
             at[me] = None;
@@ -118,20 +121,20 @@ fn all_have_what_the_last_to_come_has_made() {
             let me = member.me;
             let made = bytes_of(size, round, 1 + (round % CONTRIBUTION_BYTES as u64) as usize);
             let Some(arrival) = at[me] else {
-                assert!(member.may_arrive(), "what was made is made after all have come");
-                at[me] = Some(member.arrive(7, &bytes_of(me, round, 8), true));
+                assert!(member.view().may_arrive(), "what was made is made after all have come");
+                at[me] = Some(member.view().arrive(7, &bytes_of(me, round, 8), true));
                 return false;
             };
             if round % 3 == 0 {
                 // Nothing is made at this one.
-                at[me] = at[me].filter(|_| member.outcome(arrival).is_none());
+                at[me] = at[me].filter(|_| member.view().outcome(arrival).is_none());
                 return at[me].is_none();
             }
             let mut found = vec![0; made.len()];
             if arrival.is_last() {
-                member.put_result(arrival, &made);
+                member.view().put_result(arrival, &made);
                 last += 1;
-            } else if !member.result(arrival, &mut found) {
+            } else if !member.view().result(arrival, &mut found) {
                 return false;
             } else {
                 assert_eq!(found, made, "round {round}");
@@ -155,21 +158,22 @@ fn who_does_not_wait_overwrites_nothing_that_is_read() {
         in_any_order(&mut members, seed as u64, 200, |member, round| {
             let me = member.me;
             if at[me].is_none() {
-                if !member.may_arrive() {
+                if !member.view().may_arrive() {
                     return false;
                 }
-                let arrival = member.arrive(7, &bytes_of(me, round, 16), true);
+                let arrival = member.view().arrive(7, &bytes_of(me, round, 16), true);
                 if me != root(round) {
                     return true;
                 }
                 at[me] = Some(arrival);
             }
-            let Some(arrival) = at[me].take_if(|arrival| member.outcome(*arrival).is_some()) else {
+            let Some(arrival) = at[me].take_if(|arrival| member.view().outcome(*arrival).is_some())
+            else {
                 return false;
             };
             for other in 0..size {
                 let mut brought = [0; 16];
-                member.contribution(arrival, other, &mut brought);
+                member.view().contribution(arrival, other, &mut brought);
                 assert_eq!(brought[..], bytes_of(other, round, 16));
             }
             true
@@ -190,7 +194,7 @@ fn all_get_what_roots_post_whoever_is_ahead() {
                 let (me, root) = (member.me, (round * 5 % roots) as usize);
                 let bytes = bytes_of(root, round, length(round));
                 if me == root {
-                    if !member.may_post() {
+                    if !member.view().may_post() {
                         return false;
                     }
                     let least = done.iter().min().copied().unwrap_or(0);
@@ -198,10 +202,10 @@ fn all_get_what_roots_post_whoever_is_ahead() {
                         round < least + SLOTS,
                         "{round} is posted over what some have not read"
                     );
-                    member.post(Operation::Broadcast, &bytes);
+                    member.view().post(Operation::Broadcast, &bytes);
                 } else {
                     let mut came = vec![0; bytes.len()];
-                    if !member.posted(Operation::Broadcast, root, &mut came).unwrap() {
+                    if !member.view().posted(Operation::Broadcast, root, &mut came).unwrap() {
                         return false;
                     }
                     assert_eq!(came, bytes, "broadcast {round}");
@@ -218,20 +222,24 @@ fn members_who_call_different_broadcasts_are_told() {
     let memory = memory();
     let members = team(&memory, 0, 3);
     memory.words.iter().for_each(|word| word.store(0, Ordering::SeqCst));
-    assert_eq!(members[1].posted(Operation::Broadcast, 0, &mut [0; 4]), Ok(false));
-    members[0].post(Operation::Broadcast, &[1; 4]);
+    assert_eq!(members[1].view().posted(Operation::Broadcast, 0, &mut [0; 4]), Ok(false));
+    members[0].view().post(Operation::Broadcast, &[1; 4]);
     assert_eq!(
-        members[1].posted(Operation::Broadcast, 2, &mut [0; 4]),
+        members[1].view().posted(Operation::Broadcast, 2, &mut [0; 4]),
         Err(DISAGREES),
         "another root"
     );
-    assert_eq!(members[1].posted(Operation::Scatter, 0, &mut [0; 4]), Err(DISAGREES), "a scatter");
     assert_eq!(
-        members[1].posted(Operation::Broadcast, 0, &mut [0; 5]),
+        members[1].view().posted(Operation::Scatter, 0, &mut [0; 4]),
+        Err(DISAGREES),
+        "a scatter"
+    );
+    assert_eq!(
+        members[1].view().posted(Operation::Broadcast, 0, &mut [0; 5]),
         Err(DISAGREES),
         "another length"
     );
-    assert_eq!(members[1].posted(Operation::Broadcast, 0, &mut [0; 4]), Ok(true));
+    assert_eq!(members[1].view().posted(Operation::Broadcast, 0, &mut [0; 4]), Ok(true));
 }
 
 #[test]
@@ -251,19 +259,19 @@ fn threads_meet_and_post() {
                 for round in 0..ROUNDS {
                     let (root, mut came) = (round as usize % 3, [0; 100]);
                     if me == root {
-                        until(Box::new(|| member.may_post()));
-                        member.post(Operation::Broadcast, &bytes_of(root, round, 100));
+                        until(Box::new(|| member.view().may_post()));
+                        member.view().post(Operation::Broadcast, &bytes_of(root, round, 100));
                     } else {
                         until(Box::new(|| {
-                            member.posted(Operation::Broadcast, root, &mut came).unwrap()
+                            member.view().posted(Operation::Broadcast, root, &mut came).unwrap()
                         }));
                         assert_eq!(came[..], bytes_of(root, round, 100));
                     }
-                    until(Box::new(|| member.may_arrive()));
-                    let arrival = member.arrive(7, &bytes_of(me, round, 8), true);
-                    until(Box::new(|| member.outcome(arrival).is_some()));
+                    until(Box::new(|| member.view().may_arrive()));
+                    let arrival = member.view().arrive(7, &bytes_of(me, round, 8), true);
+                    until(Box::new(|| member.view().outcome(arrival).is_some()));
                     let mut brought = [0; 8];
-                    member.contribution(arrival, (me + 1) % 3, &mut brought);
+                    member.view().contribution(arrival, (me + 1) % 3, &mut brought);
                     assert_eq!(brought[..], bytes_of((me + 1) % 3, round, 8));
                 }
             });
@@ -287,7 +295,7 @@ fn teams_have_areas_of_their_own_as_long_as_there_is_room() {
     areas.give_back(firsts[1], true);
     for member in team(&memory, firsts[1], 8) {
         assert_eq!(areas.take(&memory.words, 8), None, "{} has not left", member.me);
-        member.detach();
+        member.view().detach();
     }
     assert_eq!(areas.take(&memory.words, 2), Some(firsts[1]), "a smaller one fits, too");
 }
@@ -339,7 +347,7 @@ fn meetings_give_what_their_operations_do() {
             let (me, call) = (member.me, call(round));
             let brings = |member| bytes_of(member, round, call.bytes());
             let meeting = meetings[me].get_or_insert_with(|| {
-                let mut meeting = ArenaOperation::new(call, call.bytes());
+                let mut meeting = ArenaOperation::new(&call, call.bytes());
                 meeting.bytes().copy_from_slice(&brings(me));
                 meeting
             });
@@ -391,9 +399,10 @@ fn members_who_began_different_operations_find_out() {
     let members = team(&memory, first, 3);
     for liar in [None, None, Some(1), None] {
         let begun = |me| if Some(me) == liar { 9 } else { u32::MAX };
-        let rounds: Vec<_> = (0..3).map(|me| members[me].arrive(begun(me), &[], true)).collect();
+        let rounds: Vec<_> =
+            (0..3).map(|me| members[me].view().arrive(begun(me), &[], true)).collect();
         for (member, &round) in members.iter().zip(&rounds) {
-            assert_eq!(member.outcome(round), Some(liar.is_none()));
+            assert_eq!(member.view().outcome(round), Some(liar.is_none()));
         }
         if liar.is_some() {
             return;

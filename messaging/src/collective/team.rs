@@ -390,7 +390,7 @@ impl Shared {
         combine: impl FnMut(&[u8], &mut [u8]),
     ) -> Result<()> {
         let Shared { operations, id, busy, .. } = self;
-        let mut meeting = ArenaOperation::new(call, bytes.len());
+        let mut meeting = ArenaOperation::new(&call, bytes.len());
         meeting.bytes().copy_from_slice(bytes);
         let (number, others_wait) = operations.pass(*id, call.signature())?;
         assert!(!busy.swap(true, Ordering::Acquire), "two threads began operations of one team");

@@ -3,7 +3,9 @@
 //!
 //! A [`Collectives`] is one rank's. Its owner has a lock around all its calls and
 //! [drives](Teams::drive) its operations; a packet that is [one of theirs](is_collective) it is
-//! [given](arrive).
+//! [given](arrive). Operations in which no thread waits are [`StartedOperations`].
+
+mod started;
 
 use crate::network::{Broadcast, SendSource};
 use crate::{Error, Result};
@@ -13,6 +15,7 @@ use weft_collective::{
 };
 use weft_endpoint::{Group, Rank};
 
+pub use started::{CombineInside, OperationId, StartedOperations};
 pub use weft_collective::DISAGREES;
 pub use weft_collective::format::is_collective;
 
@@ -111,7 +114,7 @@ pub fn violation(refused: &Refused, me: Rank) -> Option<Error> {
     Some(Error::Violation { from, what: DISAGREES })
 }
 
-/// Takes one packet of `from`.
+/// Takes one packet of `from`. Returns the operation that may go on, if one may.
 ///
 /// # Errors
 /// [`Error::Violation`] if no member sends that.
@@ -120,9 +123,10 @@ pub fn arrive<M: OperationMemory, K: AsRef<[u8]>>(
     collectives: &mut Collectives<M, K>,
     from: Rank,
     packet: impl ArrivedPacket<Kept = K>,
-) -> Result<()> {
+) -> Result<Option<OperationId>> {
     let what = match collectives.arrive(from, packet) {
-        Ok(PacketEffect::None | PacketEffect::Resume(..)) => return Ok(()),
+        Ok(PacketEffect::None) => return Ok(None),
+        Ok(PacketEffect::Resume(team, number)) => return Ok(Some((team, number))),
         // Others end by themselves.
         Ok(PacketEffect::Aborted(..)) => "the end of a team, which is not its to end",
         Err(Refused::Violation(what)) => what,

@@ -1,18 +1,19 @@
-//! Operations of all members of a team, each from its call to its end: in shared memory if it is
-//! short, else by packets.
+//! Operations of all members of a team: in shared memory if they are short, else by packets. A
+//! thread waits in each, or it is started and whoever reads completions has it go on.
 
+use crate::in_arena::{ArenaCall, ArenaStage, StartedInArena};
 use crate::job::Job;
-use crate::memory::Memory;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
-use crate::transfer::Buffers;
+use crate::transfer::{Buffers, EndNotice};
 use std::sync::Arc;
-use weft_collective::arena::{Arena, ArenaOperation, CONTRIBUTION_BYTES, Met, SLOT_BYTES};
+use weft_collective::arena::{Arena, ArenaOperation, SLOT_BYTES};
 use weft_collective::{
-    BARRIER, DISAGREES, Members, Operation, OperationCall, Parked, Stage, TeamId, awaited,
+    BARRIER, DISAGREES, Members, Operation, OperationCall, Parked, Refused, Stage, TeamId, awaited,
 };
+use weft_endpoint::biased::Entered;
 use weft_endpoint::{Awaited, Protocol, Rank};
-use weft_tagged::collectives::{CollectivePackets, open as open_team, violation};
+use weft_tagged::collectives::{CollectivePackets, CombineInside, open as open_team, violation};
 use weft_tagged::{Error, Result as TaggedResult};
 
 /// Function that makes one block of two: of the first and the second, in place of the second.
@@ -25,6 +26,8 @@ pub(crate) struct Team<'a> {
     size: usize,
     me: usize,
     arena: Option<Arc<Arena>>,
+    /// True if operations were started in its arena that have not ended.
+    is_behind: bool,
 }
 
 /// Start of a team's area in shared memory, as the leader tells it to the members.
@@ -64,7 +67,7 @@ pub(crate) fn open(job: &Job, team: TeamId, area: AreaStart, members: &[Rank]) -
 /// Closes a team, or forgets one that this rank has only named. True if there was one.
 pub(crate) fn close(job: &Job, team: TeamId) -> bool {
     let mut state = job.enter();
-    let was_used = state.arenas.remove(&team).map(|arena| arena.detach()).is_some();
+    let was_used = state.arenas.remove(&team).map(|arena| arena.view().detach()).is_some();
     let led = state.led.remove(&team);
     if let Some(first) = led {
         state.areas.give_back(first, was_used);
@@ -74,12 +77,14 @@ pub(crate) fn close(job: &Job, team: TeamId) -> bool {
 
 impl<'a> Team<'a> {
     /// The team with this name.
+    #[inline(always)]
     pub fn of(job: &'a Job, id: TeamId) -> Result<Self> {
         let state = job.enter();
         let members: &Members = state.collectives.members(id).ok_or(Refusal::NOT_FOUND)?;
         let (size, me) = (members.size(), members.me());
         let arena = state.arenas.get(&id).map(Arc::clone);
-        Ok(Team { job, id, size, me, arena })
+        let is_behind = !state.in_arenas.is_free(id);
+        Ok(Team { job, id, size, me, arena, is_behind })
     }
 
     /// Number of members.
@@ -94,165 +99,134 @@ impl<'a> Team<'a> {
 
     /// Carries out an operation of all members, in the arena if it is short. `combine` makes one
     /// block of elements of two.
+    #[inline]
     pub fn operate(
         &self,
         call: &OperationCall,
-        mine: Memory,
-        mut into: Memory,
+        buffers: &mut Buffers,
         combine: &mut Combine<'_>,
     ) -> Result {
-        if self.meet(call, &mine, &mut into, combine)? {
-            return Ok(());
+        match self.in_arena(call, buffers) {
+            Some(arena) if arena.is_posted() => self.post(&arena, buffers),
+            Some(arena) => self.meet(&arena, buffers, combine),
+            None => self.run(call, buffers, combine),
         }
-        self.run(call, Buffers::new(mine, into), combine)
     }
 
-    /// An operation of parts that each have a length of their own, which its giver and its taker
-    /// know.
-    pub fn operate_varied(
+    /// Starts an operation of all members, in which no thread waits: whoever reads completions has
+    /// it go on, and tells of its end. What combines is called inside of the lock.
+    pub fn start(
         &self,
-        operation: Operation,
-        root: usize,
+        call: &OperationCall,
         mut buffers: Buffers,
+        started: (CombineInside, EndNotice),
     ) -> Result {
-        let keeps = match operation {
-            Operation::GatherVaried | Operation::ScatterVaried => root == self.me,
-            _ => true,
+        let mut state = self.job.enter();
+        if let (Some(operation), Some(arena)) = (self.in_arena(call, &buffers), &self.arena) {
+            let next = state.collectives.next(self.id, operation.is_met());
+            let place = ((self.size, self.me), next);
+            let begun = StartedInArena::new(Arc::clone(arena), *call, place, buffers, started);
+            state.in_arenas.add(self.id, begun);
+            return self.advance(state);
+        }
+        self.keep_own(call, &mut buffers);
+        let State { started: all, collectives, .. } = &mut *state;
+        all.start(collectives, self.id, call, buffers, started)
+            .map_err(|refused| self.refusal_of(&refused))?;
+        self.advance(state)
+    }
+
+    /// The operation in the team's arena, if it has one, and the operation fits.
+    #[inline]
+    fn in_arena<'b>(&'b self, call: &'b OperationCall, buffers: &Buffers) -> Option<ArenaCall<'b>> {
+        let arena = self.arena.as_deref()?;
+        let call = ArenaCall { arena, call, size: self.size, me: self.me };
+        call.fits(buffers).then_some(call)
+    }
+
+    /// Has started operations go on, and tells of those that have ended.
+    fn advance(&self, mut state: Entered<'_, State>) -> Result {
+        state.advance_started(self.job.packets()).map_err(|error| refusal(&error))?;
+        drop(state);
+        self.job.tell_ended();
+        Ok(())
+    }
+
+    /// Of parts that each have a length of their own, this member's part to itself.
+    fn keep_own(&self, call: &OperationCall, buffers: &mut Buffers) {
+        let keeps = match call.operation {
+            Operation::GatherVaried | Operation::ScatterVaried => call.root == self.me,
+            operation => operation.is_varied(),
         };
         if let (true, Some(part), Some(room)) =
             (keeps, buffers.parts.get(self.me), buffers.rooms.get(self.me))
         {
             buffers.into.copy(room.start as u64, &buffers.mine.cut(part.start, part.len()));
         }
-        let call = OperationCall { operation, root, count: 0, size: 1 };
-        self.run(&call, buffers, &mut |_, _| ())
     }
 
-    /// To each member its part of what member `root` has, who alone has `all`.
-    pub fn scatter(&self, root: usize, all: Memory, mut mine: Memory) -> Result {
-        let (each, me) = (mine.length(), self.me);
-        if let Some(whole) = each.checked_mul(self.size).filter(|&whole| whole <= SLOT_BYTES) {
-            let mut bytes = [0; SLOT_BYTES];
-            let bytes = &mut bytes[..whole];
-            if root == me {
-                read(&all, bytes);
-            }
-            if self.post(Operation::Scatter, root, bytes)? {
-                // The root's own may be where it belongs, in memory that nobody writes.
-                match root == me {
-                    true => mine.copy(0, &all.cut(each * me, each)),
-                    false => mine.write(0, &bytes[each * me..][..each]),
-                }
-                return Ok(());
-            }
-        }
-        let call = OperationCall { operation: Operation::Scatter, root, count: each, size: 1 };
-        self.run(&call, Buffers::new(all, mine), &mut |_, _| ())
-    }
-
-    /// The bytes of member `root` to all.
-    pub fn broadcast(&self, root: usize, mut memory: Memory) -> Result {
-        if self.broadcast_in_arena(root, &mut memory)? {
-            return Ok(());
-        }
-        let call = OperationCall {
-            operation: Operation::Broadcast,
-            root,
-            count: memory.length(),
-            size: 1,
-        };
-        let (mine, into) =
-            if root == self.me { (memory, Memory::NONE) } else { (Memory::NONE, memory) };
-        self.run(&call, Buffers::new(mine, into), &mut |_, _| ())
-    }
-
-    /// A broadcast of what fits into a slot of the arena, if the team has one. True if it was one.
-    fn broadcast_in_arena(&self, root: usize, memory: &mut Memory) -> Result<bool> {
-        let mut bytes = [0; SLOT_BYTES];
-        let Some(bytes) = bytes.get_mut(..memory.length()) else { return Ok(false) };
-        if root == self.me {
-            read(memory, bytes);
-        }
-        let posted = self.post(Operation::Broadcast, root, bytes)?;
-        if posted && root != self.me {
-            memory.write(0, bytes);
-        }
-        Ok(posted)
-    }
-
-    /// The root's `bytes` to all through a slot of the arena, if the team has one. True if it was
-    /// one.
-    fn post(&self, operation: Operation, root: usize, bytes: &mut [u8]) -> Result<bool> {
-        let Some(arena) = &self.arena else { return Ok(false) };
-        let mut look = || match root == self.me {
-            false => {
-                arena.posted(operation, root, bytes).map(|came| came.then_some(())).transpose()
-            }
-            true => arena.may_post().then(|| {
-                arena.post(operation, bytes);
-                Ok(())
-            }),
-        };
-        let posted = look().map_or_else(|| self.wait(operation, |_| look()), Ok)?;
-        posted.map_err(|_| self.disagreement(root))?;
-        Ok(true)
-    }
-
-    /// Carries out an operation in the team's arena. False if it has none, or it has too little
-    /// room.
+    /// Carries out an operation in the team's arena for which all meet.
     fn meet(
         &self,
-        call: &OperationCall,
-        mine: &Memory,
-        into: &mut Memory,
+        arena: &ArenaCall<'_>,
+        buffers: &mut Buffers,
         combine: &mut Combine<'_>,
-    ) -> Result<bool> {
-        let arena = self.arena.as_ref().filter(|_| mine.length() <= CONTRIBUTION_BYTES);
-        let Some(arena) = arena else { return Ok(false) };
-        let mut meeting = ArenaOperation::new(*call, mine.length());
-        read(mine, meeting.bytes());
-        let mut look = || Some(meeting.poll(arena)).filter(|&met| met != Met::Waiting);
-        let met = look().map_or_else(|| self.wait(call.operation, |_| look()), Ok)?;
-        match (met, call.operation) {
-            (Met::Disagree, _) => return Err(self.disagreement((self.me + 1) % self.size)),
+    ) -> Result {
+        let mut meeting = ArenaOperation::new(arena.call, buffers.mine.length());
+        buffers.mine.read_all(meeting.bytes());
+        let stage = self.wait_in_arena(arena.call.operation, || arena.meet(&mut meeting))?;
+        let combines = stage == ArenaStage::Combine;
+        if combines {
             // Not inside of the lock: what combines may be the program's.
-            (Met::Combine, _) => meeting.combine(arena, combine),
-            (_, Operation::Gather) if call.root != self.me => {}
-            (_, Operation::AllGather | Operation::Gather) => {
-                meeting.for_each(arena, |member, bytes| {
-                    into.write((bytes.len() * member) as u64, bytes);
-                });
-            }
-            (_, Operation::AllToAll) => {
-                let part = mine.length() / self.size;
-                meeting.for_each(arena, |member, bytes| {
-                    into.write((part * member) as u64, &bytes[part * self.me..][..part]);
-                });
-            }
-            _ => {}
+            meeting.combine(arena.arena, combine);
         }
-        match call.operation {
-            Operation::ReduceScatter => {
-                into.write(0, &meeting.bytes()[call.share(self.me, self.size)]);
+        arena.finish(&mut meeting, buffers, combines);
+        if arena.is_met() {
+            let mut state = self.job.enter();
+            if state.collectives.met(self.id) {
+                state.started.resume_all();
             }
-            Operation::AllReduce => into.write(0, meeting.bytes()),
-            _ if met == Met::Combine => into.write(0, meeting.bytes()),
-            _ => {}
         }
-        // Of these only the root waits.
-        if !matches!(call.operation, Operation::Reduce | Operation::Gather) {
-            self.job.enter().collectives.met(self.id);
+        Ok(())
+    }
+
+    /// Carries out an operation in the team's arena whose root posts it for all.
+    #[inline(never)]
+    fn post(&self, arena: &ArenaCall<'_>, buffers: &mut Buffers) -> Result {
+        let mut slot = [0; SLOT_BYTES];
+        self.wait_in_arena(arena.call.operation, || arena.post(buffers, &mut slot)).map(drop)
+    }
+
+    /// Waits until a look finds something in the arena, behind operations that were started there.
+    fn wait_in_arena(
+        &self,
+        operation: Operation,
+        mut look: impl FnMut() -> ArenaStage,
+    ) -> Result<ArenaStage> {
+        if self.is_behind {
+            let free = |state: &mut State| state.in_arenas.is_free(self.id).then_some(());
+            self.wait(operation, free)?;
         }
-        Ok(true)
+        let mut look = || Some(look()).filter(|&stage| stage != ArenaStage::Waiting);
+        match look().map_or_else(|| self.wait(operation, |_| look()), Ok)? {
+            ArenaStage::Disagrees(member) => Err(self.disagreement(member)),
+            stage => Ok(stage),
+        }
     }
 
     /// Carries out an operation by packets; before it a barrier, if nobody must get further ahead.
-    fn run(&self, call: &OperationCall, buffers: Buffers, combine: &mut Combine<'_>) -> Result {
+    #[inline(never)]
+    fn run(
+        &self,
+        call: &OperationCall,
+        buffers: &mut Buffers,
+        combine: &mut Combine<'_>,
+    ) -> Result {
+        self.keep_own(call, buffers);
         if self.job.enter().collectives.needs_fence(self.id) {
-            let nothing = Buffers::new(Memory::NONE, Memory::NONE);
-            self.carry_out(&BARRIER, nothing, &mut |_, _| ())?;
+            self.carry_out(&BARRIER, Buffers::default(), &mut |_, _| ())?;
         }
-        self.carry_out(call, buffers, combine)
+        self.carry_out(call, std::mem::take(buffers), combine)
     }
 
     fn carry_out(
@@ -261,18 +235,25 @@ impl<'a> Team<'a> {
         buffers: Buffers,
         combine: &mut Combine<'_>,
     ) -> Result {
-        let me = self.job.packets().rank();
         let begun = self.job.enter().collectives.begin(self.id, call, buffers);
-        let number = begun.map_err(|refused| match violation(&refused, me) {
-            Some(error) => refusal(&error),
-            None => Refusal::INVALID,
-        })?;
+        let number = begun.map_err(|refused| self.refusal_of(&refused))?;
         let outcome = self.drive((number, call.operation), combine);
         let mut state = self.job.enter();
         // After an error the program's memory is its own again, too.
         drop(state.collectives.take(self.id, number));
-        state.collectives.end(self.id, number);
+        if state.collectives.end(self.id, number) {
+            state.started.resume_all();
+        }
         outcome
+    }
+
+    /// The error of a call that cannot be begun.
+    #[cold]
+    fn refusal_of(&self, refused: &Refused) -> Refusal {
+        match violation(refused, self.job.packets().rank()) {
+            Some(error) => refusal(&error),
+            None => Refusal::INVALID,
+        }
     }
 
     /// Drives an operation to its end. The function that combines may be the program's, and is not
@@ -342,12 +323,4 @@ impl<'a> Team<'a> {
         drop(state);
         refusal(&Error::Violation { from, what: DISAGREES })
     }
-}
-
-fn read(memory: &Memory, into: &mut [u8]) {
-    let mut at = 0;
-    memory.read(0, into.len(), &mut |bytes| {
-        into[at..at + bytes.len()].copy_from_slice(bytes);
-        at += bytes.len();
-    });
 }

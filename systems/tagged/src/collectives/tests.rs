@@ -48,7 +48,7 @@ impl World {
     fn arrive(&mut self, from: usize, at: usize) -> Result<()> {
         let Some(packet) = self.net.take(from, at).filter(|_| from != at) else { return Ok(()) };
         assert!(is_collective(&packet));
-        arrive(&mut self.ranks[at], Rank(from as u16), &packet[..])
+        arrive(&mut self.ranks[at], Rank(from as u16), &packet[..]).map(|_| ())
     }
 
     /// The result of an operation of all on `length` bytes of each, at each rank.

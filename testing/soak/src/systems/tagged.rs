@@ -296,7 +296,10 @@ impl State {
         let sorting = taken_from.sorting();
         let packet = packets.read(held);
         let outcome = match collectives::is_collective(packet) {
-            true => collectives::arrive(&mut self.teams, from, TakenPacket(packets, &mut *held)),
+            true => {
+                let packet = TakenPacket(packets, &mut *held);
+                collectives::arrive(&mut self.teams, from, packet).map(|_| ())
+            }
             false => self.exchange.arrive(&mut packets, from, packet),
         };
         drop(sorting);
