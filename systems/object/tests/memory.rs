@@ -10,10 +10,12 @@ mod common;
 #[allow(dead_code)]
 mod types;
 
-use common::{placements, run};
+use common::{placements, run, run_job};
+use std::time::Duration;
 use types::{Int, IntOperations};
 use weft_endpoint::Rank;
-use weft_object::{Pending, Placement, marshal};
+use weft_object::{Pending, Placement, Types, marshal};
+use weft_threads::Job;
 
 const BLOCKED: u64 = 10_000;
 /// Bytes for all of them, at both ends.
@@ -80,31 +82,39 @@ fn ten_thousand_that_wait_for_a_guard_take_little() {
 /// Both ranks are as large after the last object as they were after a third of them.
 fn objects_that_are_made_and_deleted_leave_nothing() {
     let made = std::env::var(MADE_VARIABLE).map_or(MADE, |made| made.parse().unwrap());
-    run(2, |member| {
-        let is_first = member.rank() == 0;
-        let all = member.object("all", &Int(0), Placement::Replicated);
-        let mut before = 0;
-        for number in 0..made {
-            // Pools and tables grow first.
-            if number == made / 3 {
-                before = told("RssAnon");
-            }
-            if is_first {
-                let placement = placements(2)[(number % 3) as usize];
-                let int = member.objects.create_unnamed("int", &Int(number), placement).unwrap();
-                assert_eq!(int.inc().unwrap(), number + 1);
-                int.delete().unwrap();
-                if number % 64 == 0 {
-                    all.inc().unwrap();
+    // Ten million take minutes.
+    let limit = Duration::from_secs(300 + made / 10_000);
+    let job = Job { limit, ..Job::new(2) };
+    run_job(
+        job,
+        || Types::default().with::<Int>(),
+        |member| {
+            let is_first = member.rank() == 0;
+            let all = member.object("all", &Int(0), Placement::Replicated);
+            let mut before = 0;
+            for number in 0..made {
+                // Pools and tables grow first.
+                if number == made / 3 {
+                    before = told("RssAnon");
                 }
-            } else if number % 64 == 0 {
-                all.await_value(number / 64 + 1).unwrap();
+                if is_first {
+                    let placement = placements(2)[(number % 3) as usize];
+                    let int =
+                        member.objects.create_unnamed("int", &Int(number), placement).unwrap();
+                    assert_eq!(int.inc().unwrap(), number + 1);
+                    int.delete().unwrap();
+                    if number % 64 == 0 {
+                        all.inc().unwrap();
+                    }
+                } else if number % 64 == 0 {
+                    all.await_value(number / 64 + 1).unwrap();
+                }
             }
-        }
-        member.barrier.wait().unwrap();
-        let grown = told("RssAnon").saturating_sub(before) << 10;
-        println!("{made} objects later the process has {grown} bytes more");
-        assert!(grown <= GROWTH, "{grown} bytes");
-        member.barrier.wait().unwrap();
-    });
+            member.barrier.wait().unwrap();
+            let grown = told("RssAnon").saturating_sub(before) << 10;
+            println!("{made} objects later the process has {grown} bytes more");
+            assert!(grown <= GROWTH, "{grown} bytes");
+            member.barrier.wait().unwrap();
+        },
+    );
 }

@@ -76,6 +76,34 @@ fn code_in_the_guide_is_code_of_the_examples() {
     assert!(compared >= 10, "only {compared} blocks of the guide name a file");
 }
 
+/// Code in one column of the tables of a page.
+fn code_in_column(page: &str, column: usize) -> Vec<&str> {
+    let cells = page.lines().filter_map(|line| line.strip_prefix('|')?.split('|').nth(column));
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
+}
+
+#[test]
+fn what_those_who_come_from_elsewhere_are_told_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap();
+    let page = read("docs/guide/coming-from.md");
+    let program = read("apps/examples/tests/it/coming.rs");
+    let elsewhere = ["#[weft::main]", "fn main(weft: Weft)"];
+    let rust = code_in_column(&page, 1);
+    let is_told = |code: &&str| !code.starts_with("weft run ") && !elsewhere.contains(code);
+    for code in rust.iter().filter(|code| is_told(code)) {
+        assert!(program.contains(code), "{code}");
+    }
+    let headers =
+        ["weft.h", "weft-objects.h"].map(|file| read(&format!("bindings/c/include/{file}")));
+    let functions = code_in_column(&page, 2);
+    for function in &functions {
+        let declared = format!("{function}(");
+        assert!(headers.iter().any(|header| header.contains(&declared)), "{function}");
+    }
+    assert!(rust.len() > 40 && functions.len() > 40, "{} and {}", rust.len(), functions.len());
+}
+
 #[test]
 fn every_example_is_in_the_guide() {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+mod coming;
 mod guide;
 mod simulated;
 mod waiting;

@@ -40,7 +40,16 @@ pub fn run_with<T: Send>(
     types: impl Fn() -> Types + Sync,
     program: impl Fn(&Member) -> T + Sync,
 ) -> Vec<T> {
-    Job::new(ranks).packets(|packets| {
+    run_job(Job::new(ranks), types, program)
+}
+
+/// Does what [`run_with`] does, in this job.
+pub fn run_job<T: Send>(
+    job: Job,
+    types: impl Fn() -> Types + Sync,
+    program: impl Fn(&Member) -> T + Sync,
+) -> Vec<T> {
+    job.packets(|packets| {
         let engine = Engine::new(packets);
         let barrier = Barrier::new(&engine).unwrap();
         let rpc = Rpc::new(&engine).unwrap();
