@@ -205,19 +205,19 @@ impl Arena {
 
     /// The area, for as long as somebody looks at it.
     #[inline]
-    pub fn view(&self) -> View<'_> {
-        View { arena: self, memory: &self.words.arena(self.leader)[self.first..] }
+    pub fn view(&self) -> ArenaView<'_> {
+        ArenaView { arena: self, memory: &self.words.arena(self.leader)[self.first..] }
     }
 }
 
 /// An [`Arena`], with its memory at hand.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub struct ArenaView<'a> {
     arena: &'a Arena,
     memory: &'a [AtomicU64],
 }
 
-impl<'a> View<'a> {
+impl<'a> ArenaView<'a> {
     /// True if the round before is over, so that this member may arrive at the next one.
     #[inline]
     pub fn may_arrive(&self) -> bool {
