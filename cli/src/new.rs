@@ -19,6 +19,8 @@ use templates::Template;
 
 /// Variable that names a checkout of Weft.
 const SOURCE: &str = "WEFT_SOURCE";
+/// File with the releases of all crates that a checkout is built with.
+const LOCKED: &str = "Cargo.lock";
 /// Files of a checkout by which it is known: those of the crates that a project depends on.
 const MANIFESTS: [&str; 2] = ["bindings/rust/Cargo.toml", "simulator/Cargo.toml"];
 
@@ -102,15 +104,20 @@ impl Arguments {
 
 /// Writes the files of a project.
 fn fill(folder: &Path, template: &Template, name: &Name, checkout: Option<&Path>) -> Result<()> {
-    let checkout = checkout.map(in_quotes).transpose()?.unwrap_or_default();
+    let crates = checkout.map(in_quotes).transpose()?.unwrap_or_default();
     for (path, text) in template.files {
         let path = folder.join(name.put_into(path));
-        let text = name.put_into(text).replace("@checkout@", &checkout);
+        let text = name.put_into(text).replace("@checkout@", &crates);
         let unwritable = || format!("cannot write {}", path.display());
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).with_context(unwritable)?;
         }
         fs::write(&path, text).with_context(unwritable)?;
+    }
+    // The releases with which Weft is built are those that its crates are known to work with.
+    if let Some(locked) = checkout.map(|checkout| checkout.join(LOCKED)).filter(|it| it.is_file()) {
+        let copied = fs::copy(&locked, folder.join(LOCKED));
+        copied.with_context(|| format!("cannot copy {}", locked.display()))?;
     }
     Ok(())
 }

@@ -173,17 +173,18 @@ fn cmake_and_meson_build_and_test_it() {
 }
 
 /// The project takes the crates from this checkout, and all others that these need from where cargo
-/// has them, in the releases that are locked here. What is built is kept for the next time.
+/// has them, in the releases that are locked here. What is built of all these is kept, without what
+/// debuggers want, for the next time.
 #[test]
 fn a_program_in_rust_runs_on_ranks_and_on_simulated_ones() {
     let place = Place::new();
     let checkout = root();
     place.make(&["--rust", "--weft", checkout.to_str().unwrap()]);
-    fs::copy(checkout.join("Cargo.lock"), place.0.path().join("two-words/Cargo.lock")).unwrap();
     let kept = built("weft").ancestors().nth(2).unwrap().join("new");
     let cargo = |words: &[&str]| {
         let mut command = place.command(env!("CARGO"));
         command.env("CARGO_TARGET_DIR", &kept).env("RUSTFLAGS", "-Dwarnings");
+        command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
         succeeds(command.args(words))
     };
     cargo(&["build", "--offline", "--all-targets"]);
@@ -198,6 +199,29 @@ fn a_program_in_rust_runs_on_ranks_and_on_simulated_ones() {
     assert!(simulated.ends_with(found), "{simulated}");
     let tested = cargo(&["test", "--offline"]);
     assert!(tested.contains("test result: ok. 3 passed; 0 failed"), "{tested}");
+    cargo(&["clean", "--offline", "-p", "two-words"]);
+}
+
+#[test]
+fn the_environment_names_a_checkout_too_and_without_one_there_is_no_project_in_rust() {
+    let folder = tempfile::tempdir().unwrap();
+    // A weft that lies in no checkout, as one that is installed.
+    let installed = folder.path().join("weft");
+    fs::copy(env!("CARGO_BIN_EXE_weft"), &installed).unwrap();
+    let new = |source: Option<PathBuf>| {
+        let mut command = Command::new(&installed);
+        command.args(["new", "primes", "--rust"]).current_dir(folder.path());
+        command.env_remove("WEFT_SOURCE").envs(source.map(|source| ("WEFT_SOURCE", source)));
+        command.output().unwrap()
+    };
+    let expected = "weft: a project in Rust needs the sources of Weft, whose crates are on no registry yet: \
+        name a checkout by --weft PATH, or in WEFT_SOURCE\n";
+    assert_eq!(text(&new(None).stderr), expected);
+    let output = new(Some(root()));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let manifest = fs::read_to_string(folder.path().join("primes/Cargo.toml")).unwrap();
+    let expected = format!("weft = {{ path = \"{}/bindings/rust\" }}", root().display());
+    assert!(manifest.contains(&expected), "{manifest}");
 }
 
 #[test]
