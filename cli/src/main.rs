@@ -10,6 +10,7 @@ mod deadlocks;
 mod doctor;
 mod mpi;
 mod mpirun;
+mod new;
 mod run;
 mod stacks;
 
@@ -30,6 +31,7 @@ const EXAMPLES: &str = "\
 Examples:
   weft run -n 4 -- asp --from AMS --to HBA    run a program of this project on 4 ranks
   weft run -- ./my-program                    run your own, a rank per core
+  weft new my-program --c                     make a project of your own, also --rust, --mpi, --orca
   weft mpirun -n 4 ./my-mpi-program           run an MPI program, as it is
   weft sim storm -n 16 --preset irx-imc --loss 0.01
                                               everything at once on a simulated bad network
@@ -46,6 +48,7 @@ Examples:
 enum Command {
     Run(Box<run::Arguments>),
     Mpirun(mpirun::Arguments),
+    New(new::Arguments),
     Doctor(doctor::Arguments),
     /// List the jobs of yours that run on this host: launcher, ranks, program, time
     Ps(beside::Words),
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
     let done = match weft.command {
         Command::Run(arguments) => run::run(*arguments),
         Command::Mpirun(arguments) => mpirun::run(arguments),
+        Command::New(arguments) => new::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Ps(words) => beside::become_inspect("ps", &words),
         Command::Why(words) => beside::become_inspect("why", &words),

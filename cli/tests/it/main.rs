@@ -20,6 +20,7 @@ mod managers;
 mod middle;
 mod mistakes;
 mod mpi;
+mod new;
 mod output;
 mod pages;
 mod places;

@@ -113,7 +113,7 @@ const MISTAKES: [(&str, i32, &str); 25] = [
     (
         "sim ./hello-here",
         1,
-        "weft sim runs what comes with it, and './hello-here' is a file: a program of your own simulates itself, in C by weft_simulate(3), in Rust by weft_simulator::Simulation",
+        "weft sim runs what comes with it, and './hello-here' is a file: a program of your own simulates itself, in C by weft_simulate(3), in Rust by weft_simulator::Simulation, as those that weft new makes do (docs/guide/simulating-your-own.md)",
     ),
     (
         "top --for 2",

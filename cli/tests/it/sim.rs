@@ -200,6 +200,7 @@ fn help_teaches_by_example_and_knows_what_is_run() {
     assert!(text(&output.stderr).contains("Examples:\n  weft sim asp"));
     for (words, said) in [
         ("--help", "Examples:\n  weft sim asp"),
+        ("--help", "A program of your own simulates itself: weft new makes one that does"),
         ("storm --help", "Usage: weft sim storm [OPTIONS]"),
         ("barrier -h", "Usage: weft sim barrier [OPTIONS]"),
         ("-n 4 asp --help", "weft run -n 4 -- asp"),

@@ -140,6 +140,8 @@ Examples:
   weft sim broadcast -n 10000 --machine my-machine.toml
 
 What is run has arguments of its own (weft sim storm --help), which come last.
+A program of your own simulates itself: weft new makes one that does, in C or in Rust, and
+docs/guide/simulating-your-own.md says how (weft_simulate(3), weft_simulator::Simulation).
 The same arguments give the same run on every machine: the trace number printed at the end
 says so. A run that fails prints the command that repeats it.";
 

@@ -151,7 +151,8 @@ impl Workload {
             "barrier" => pattern(Pattern::Barrier),
             own if Path::new(own).is_file() => bail!(
                 "weft sim runs what comes with it, and '{own}' is a file: a program of your own simulates \
-                 itself, in C by weft_simulate(3), in Rust by weft_simulator::Simulation"
+                 itself, in C by weft_simulate(3), in Rust by weft_simulator::Simulation, as those that \
+                 weft new makes do (docs/guide/simulating-your-own.md)"
             ),
             unknown => bail!(
                 "there is no program or scenario '{unknown}'; there are asp, awari, qr, sor, leq, tsp, \
