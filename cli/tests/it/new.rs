@@ -102,15 +102,6 @@ fn weft(folder: &Path, words: &[&str]) -> Output {
     command.env_remove("WEFT_SOURCE").output().unwrap()
 }
 
-/// True if a tool is here, which few of those that run these tests need.
-fn is_here(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").stdout(Stdio::null()).status().is_ok();
-    if !found {
-        eprintln!("not tried: there is no {tool} here");
-    }
-    found
-}
-
 #[test]
 fn a_program_in_c_runs_on_ranks_and_on_simulated_ones() {
     let place = Place::new();
@@ -158,18 +149,14 @@ fn who_has_no_weft_pc_is_told_how_it_is_found() {
 fn cmake_and_meson_build_and_test_it() {
     let place = Place::new();
     place.make(&["--c"]);
-    if is_here("cmake") {
-        place.run("cmake", &["-B", "build", "-DCMAKE_C_FLAGS=-Werror"]);
-        place.run("cmake", &["--build", "build"]);
-        let tested = place.run("ctest", &["--test-dir", "build", "--verbose"]);
-        assert!(tested.contains("100% tests passed, 0 tests failed out of 3"), "{tested}");
-        assert!(tested.contains(&said_on(4)) && tested.contains(&said_on(64)), "{tested}");
-    }
-    if is_here("meson") && is_here("ninja") {
-        place.run("meson", &["setup", "meson", "--werror"]);
-        let tested = place.run("meson", &["test", "-C", "meson", "--verbose"]);
-        assert!(tested.contains(&said_on(4)) && tested.contains(&said_on(64)), "{tested}");
-    }
+    place.run("cmake", &["-B", "build", "-DCMAKE_C_FLAGS=-Werror"]);
+    place.run("cmake", &["--build", "build"]);
+    let tested = place.run("ctest", &["--test-dir", "build", "--verbose"]);
+    assert!(tested.contains("100% tests passed, 0 tests failed out of 3"), "{tested}");
+    assert!(tested.contains(&said_on(4)) && tested.contains(&said_on(64)), "{tested}");
+    place.run("meson", &["setup", "meson", "--werror"]);
+    let tested = place.run("meson", &["test", "-C", "meson", "--verbose"]);
+    assert!(tested.contains(&said_on(4)) && tested.contains(&said_on(64)), "{tested}");
 }
 
 /// The project takes the crates from this checkout, and all others that these need from where cargo
