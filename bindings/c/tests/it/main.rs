@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+mod abi;
 mod install;
 mod pages;
 mod programs;
