@@ -5,5 +5,6 @@
 
 mod abi;
 mod install;
+mod packages;
 mod pages;
 mod programs;
