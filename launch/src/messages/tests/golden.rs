@@ -1,10 +1,16 @@
 //! Bytes of messages, which programs of other builds read: `launch/golden.txt` has them.
 
 use super::*;
+use crate::job_roll::JobRoll;
+use crate::managed::facts::Facts;
+use crate::managed::meet::ToPeer;
+use crate::managed::record::Record;
 use crate::messages::hosts::{FromAgent, StandardStream, ToAgent};
 use rustix::process::Signal;
 use std::path::PathBuf;
+use std::time::Duration;
 use weft_golden::{Entries, hex, hold};
+use weft_xdp::MacAddress;
 
 const ADVICE: &str = "programs of other builds would read messages otherwise: raise VERSION in \
      launch/src/messages/format.rs, by which they refuse each other";
@@ -95,6 +101,48 @@ fn of_agents() -> (Vec<ToAgent>, Vec<FromAgent>) {
     (to_agent, from_agent)
 }
 
+/// Answers to whoever asks how a job stands.
+fn of_answers() -> (JobRoll, Snapshot) {
+    let time = Duration::from_millis(1500);
+    let roll = JobRoll { ranks: 4, program: "asp".into(), time, standings: vec![] };
+    let rank = RankNow {
+        rank: 1,
+        host: Some("a".into()),
+        process: 300,
+        state: "computes".into(),
+        since: Some(0.5),
+        processor_seconds: 1.25,
+        memory_bytes: 1 << 20,
+        counts: None,
+    };
+    (roll, Snapshot { program: "asp".into(), seconds: 1.5, ranks: vec![rank] })
+}
+
+/// Facts that ranks under a process manager tell one another.
+fn of_peers() -> (Vec<Facts>, Vec<ToPeer>, Vec<Record>) {
+    let facts = Facts {
+        host: 0x0102,
+        machine: 0x1112,
+        only_core: Some(3),
+        cores: 0x2122,
+        node: "a".into(),
+        address: Some(([10, 0, 0, 2], 9).into()),
+        mtu: Mtu::USUAL,
+        link: "udp".into(),
+        protection: Some(Protection::Tagged),
+        listens: true,
+        refused: String::new(),
+    };
+    let to_peer = vec![ToPeer::Hello { rank: Rank(1), job: 0x0102_0304 }, ToPeer::Leaving];
+    let record = vec![
+        Record::Without("why".into()),
+        Record::Taken { interface: "eth0".into(), address: MacAddress([1, 2, 3, 4, 5, 6]) },
+        Record::Met { missed: vec![1], uncopied: vec![2] },
+        Record::Ready,
+    ];
+    (vec![facts], to_peer, record)
+}
+
 /// Adds messages, by the names of their kinds; each is read as it was written.
 fn add<M: Message + PartialEq + Debug>(now: &mut Entries, whose: &str, messages: &[M]) {
     for message in messages {
@@ -116,5 +164,14 @@ fn messages_are_written_and_read_as_by_other_builds() {
     add(&mut now, "to-launcher", &to_launcher);
     add(&mut now, "to-agent", &to_agent);
     add(&mut now, "from-agent", &from_agent);
+    let (roll, snapshot) = of_answers();
+    add(&mut now, "answer", &[roll]);
+    add(&mut now, "answer", &[snapshot]);
+    let (facts, to_peer, record) = of_peers();
+    let bytes = facts.emit();
+    assert_eq!(Vec::<Facts>::parse(&bytes).as_ref(), Ok(&facts));
+    assert_eq!(now.insert("facts".into(), hex(&bytes)), None);
+    add(&mut now, "to-peer", &to_peer);
+    add(&mut now, "record", &record);
     hold(&list(), &now, ADVICE);
 }
