@@ -6,7 +6,9 @@ RELEASE := target/release
 MEASURED := target/measured
 MEASURE := $(CARGO) build --locked --profile measured
 INSTALLED := target/installed
-INSTALL := $(CARGO) build --locked --profile installed
+# Without the paths of whoever builds: the same sources give the same programs in any folder.
+REMAP = --remap-path-prefix=$(CURDIR)=weft --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=crates
+INSTALL = RUSTFLAGS="$$RUSTFLAGS $(REMAP)" $(CARGO) build --locked --profile installed
 
 # What the demo builds; `cargo run -p xtask -- demo` counts its crates and its seconds.
 DEMO := --package weft-cli --package weft-asp --bin weft --bin asp --features weft-cli/pure-rust
@@ -38,11 +40,23 @@ TSAN := RUSTFLAGS='-Zsanitizer=thread --cfg tsan' $(CARGO) +nightly test --locke
 # How often `make soak` runs the tests that race.
 SOAK_RUNS := 100
 
+# Where `make dist` puts what is given to others.
+DIST := target/dist
+
 # Where `make install` puts things, and below which other root.
 PREFIX := /usr/local
 DESTDIR :=
 VERSION := $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-MAN3 := $(DESTDIR)$(PREFIX)/share/man/man3
+BINDIR := $(PREFIX)/bin
+LIBDIR := $(PREFIX)/lib
+# Where `weft mpirun` looks for the libfabric provider: in `lib` beside the folder of the commands.
+PROVIDERS := $(patsubst %/bin,%/lib,$(BINDIR))/libfabric
+SHARE := $(DESTDIR)$(PREFIX)/share
+MAN3 := $(SHARE)/man/man3
+CMAKE := $(LIBDIR)/cmake/Weft
+# Says where it is to what other people's builds find it by.
+FILL = sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' -e 's|@version@|$(VERSION)|' \
+    -e "s|@include@|$$(realpath -m --relative-to=$(CMAKE) $(PREFIX)/include)|"
 PAGES := $(wildcard bindings/c/man/*.3)
 # A page has a link for each function that it describes.
 PAGE_LINKS = $(foreach page,$(PAGES),$(shell sed -n 's/^\.Nm \([a-z_]*\).*/\1:$(notdir $(page))/p' $(page)))
@@ -54,7 +68,7 @@ MPICC := mpicc
 # What counts instructions.
 COUNT := target/measured/weft-count
 
-.PHONY: help setup build demo mpi-apps bench-collectives test test-loom test-lints test-mpi bench count count-keep count-build compare paper study study-ranks study-hosts soak miri tsan fuzz fuzz-keep clean install install-files uninstall
+.PHONY: help setup build demo mpi-apps bench-collectives test test-loom test-lints test-mpi bench count count-keep count-build compare paper study study-ranks study-hosts soak miri tsan fuzz fuzz-keep clean install build-installed install-files dist dist-files test-dist uninstall
 
 help:
 	@echo 'make demo    build what it takes, and run the main example on 4 ranks; needs a C compiler and cargo'
@@ -74,8 +88,9 @@ help:
 	@echo 'make miri    modules with unsafe code under Miri, which finds undefined behaviour; make tsan: tests with threads under the thread sanitizer (both take the nightly compiler, and soak runs them)'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
-	@echo 'make install put commands, libweft, its headers, manual pages and the libfabric provider below PREFIX (/usr/local); uninstall removes them'
-	@echo 'make setup   only set up what is missing for everything; ./setup demo, build, bench, compare, mpi-apps, paper, fuzz, miri or tsan for so much'
+	@echo 'make install put commands, libweft, its headers, manual pages, completions for shells and the libfabric provider below PREFIX (/usr/local); uninstall removes them'
+	@echo 'make dist    packages in target/dist: Debian, a tarball, sources, and what RPM, Spack and Docker need, with checksums, licences and a bill of materials; builds as install does. dist-files RELEASE=$(RELEASE) only packages, test-dist tries the packages in a root of their own'
+	@echo 'make setup   only set up what is missing for everything; ./setup demo, build, bench, compare, mpi-apps, paper, dist, fuzz, miri or tsan for so much'
 	@echo 'make clean   remove what was built'
 	@echo
 	@echo 'then: make build; $(RELEASE)/weft run --help, $(RELEASE)/weft sim --help'
@@ -299,35 +314,60 @@ fuzz-keep:
 	        target/fuzz-corpus/$$target -- -set_cover_merge=1 -use_counters=0 -verbosity=0; \
 	done
 
-install:
+install: build-installed
+	@$(MAKE) --no-print-directory install-files RELEASE=$(INSTALLED)
+
+# What is installed, and packaged.
+build-installed:
 	@./setup build
 	@$(INSTALL) $(BINS)
 	# By itself, or what weft bench alone can switch off in protocols would be in the libraries.
 	@$(INSTALL) --package weft-c --package weft-libfabric --package weft-libfabric-host
-	@$(MAKE) --no-print-directory install-files RELEASE=$(INSTALLED)
 
-# Only copies what is built in $(RELEASE).
+# Only copies what is built in $(RELEASE), and writes what it says of itself: pages of commands, and completions for shells.
 install-files:
-	@install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig lib/libfabric/host) $(MAN3)
-	@install -m 755 $(addprefix $(RELEASE)/,$(COMMANDS)) $(DESTDIR)$(PREFIX)/bin
-	@$(call LINK,$(DESTDIR)$(PREFIX)/bin)
+	@install -d $(addprefix $(DESTDIR),$(BINDIR) $(PREFIX)/include $(LIBDIR)/pkgconfig $(CMAKE) $(PROVIDERS)/host) $(MAN3)
+	@install -m 755 $(addprefix $(RELEASE)/,$(COMMANDS)) $(DESTDIR)$(BINDIR)
+	@$(call LINK,$(DESTDIR)$(BINDIR))
 	@install -m 644 $(addprefix bindings/c/include/,$(HEADERS)) $(DESTDIR)$(PREFIX)/include
-	@install -m 644 $(RELEASE)/libweft.a $(DESTDIR)$(PREFIX)/lib
-	@install -m 755 $(RELEASE)/libweft.so $(DESTDIR)$(PREFIX)/lib/libweft.so.$(VERSION)
-	@ln -sf libweft.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libweft.so.0
-	@ln -sf libweft.so.0 $(DESTDIR)$(PREFIX)/lib/libweft.so
-	@install -m 755 $(RELEASE)/libweft_fi.so $(DESTDIR)$(PREFIX)/lib/libfabric/libweft-fi.so
-	@install -m 755 $(RELEASE)/libweft_host.so $(DESTDIR)$(PREFIX)/lib/libfabric/host/libfabric.so.1
-	@sed -e 's|@prefix@|$(PREFIX)|' -e 's|@version@|$(VERSION)|' bindings/c/weft.pc.in \
-	    >$(DESTDIR)$(PREFIX)/lib/pkgconfig/weft.pc
+	@install -m 644 $(RELEASE)/libweft.a $(DESTDIR)$(LIBDIR)
+	@install -m 755 $(RELEASE)/libweft.so $(DESTDIR)$(LIBDIR)/libweft.so.$(VERSION)
+	@ln -sf libweft.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libweft.so.0
+	@ln -sf libweft.so.0 $(DESTDIR)$(LIBDIR)/libweft.so
+	@install -m 755 $(RELEASE)/libweft_fi.so $(DESTDIR)$(PROVIDERS)/libweft-fi.so
+	@install -m 755 $(RELEASE)/libweft_host.so $(DESTDIR)$(PROVIDERS)/host/libfabric.so.1
+	@$(FILL) bindings/c/weft.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/weft.pc
+	@for file in WeftConfig WeftConfigVersion; do \
+	    $(FILL) packaging/cmake/$$file.cmake.in >$(DESTDIR)$(CMAKE)/$$file.cmake || exit; done
 	@for link in $(PAGE_LINKS); do ln -sf "$${link#*:}" "$(MAN3)/$${link%:*}.3"; done
 	@rm -f $(addprefix $(MAN3)/,$(notdir $(PAGES)))
 	@install -m 644 $(PAGES) $(MAN3)
+	@$(RELEASE)/weft-programs pages $(SHARE)
 
+# Packages of all kinds, with checksums, a bill of materials and licences; builds for half an hour.
+dist:
+	@./setup dist
+	@$(MAKE) --no-print-directory build-installed
+	@$(MAKE) --no-print-directory dist-files RELEASE=$(INSTALLED)
+
+# Only packages what is built in $(RELEASE).
+dist-files:
+	@packaging/dist $(RELEASE) $(DIST)
+
+# Installs what lies in $(DIST) where nothing else of Weft is, and tries it there; takes root, and leaves nothing.
+test-dist:
+	@./setup dist
+	@packaging/test-dist $(DIST)
+
+# What is installed knows its pages.
 uninstall:
-	@rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(addprefix bin/,$(COMMANDS) $(PROGRAMS)) \
-	    $(addprefix include/,$(HEADERS)) lib/libweft.a lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc lib/libfabric/libweft-fi.so \
-	    lib/libfabric/host/libfabric.so.1)
+	@! [ -x $(DESTDIR)$(BINDIR)/weft-programs ] || \
+	    for page in $$($(DESTDIR)$(BINDIR)/weft-programs pages); do rm -f "$(SHARE)/$$page"; done
+	@rm -f $(addprefix $(DESTDIR),$(addprefix $(BINDIR)/,$(COMMANDS) $(PROGRAMS)) \
+	    $(addprefix $(PREFIX)/include/,$(HEADERS)) \
+	    $(addprefix $(LIBDIR)/,libweft.a libweft.so libweft.so.0 libweft.so.$(VERSION) pkgconfig/weft.pc) \
+	    $(addprefix $(CMAKE)/,WeftConfig.cmake WeftConfigVersion.cmake) \
+	    $(PROVIDERS)/libweft-fi.so $(PROVIDERS)/host/libfabric.so.1)
 	@for link in $(PAGE_LINKS); do rm -f "$(MAN3)/$${link%:*}.3"; done
 
 clean:

@@ -23,7 +23,7 @@ mod turns;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-pub use program::main;
+pub use program::{command, main};
 use std::path::PathBuf;
 use testbed::Testbed;
 

@@ -50,4 +50,4 @@ mod trace;
 mod upcalls;
 
 pub use launch::{Kind, RANK, Spec, rank, run};
-pub use program::main;
+pub use program::{command, main};

@@ -95,8 +95,8 @@ pub use limits::ranks_within;
 pub use managed::is_wanted;
 pub use member::{InheritError, JoinError, Membership, SpawnError};
 pub use messages::{
-    BadMessage, DoorKey, Ending, EthernetAccess, JobNetwork, NoDoor, Options, RANKS_MAX, RankNow,
-    Snapshot,
+    BadMessage, DoorKey, Ending, EthernetAccess, JobNetwork, MESSAGES_VERSION, NoDoor, Options,
+    RANKS_MAX, RankNow, Snapshot,
 };
 pub use mtu::{Mtu, NoMtu};
 pub use on_loss::OnLoss;

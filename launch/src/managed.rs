@@ -49,7 +49,7 @@ mod ethernet;
 pub(crate) mod facts;
 mod holders;
 mod late_notice;
-mod meet;
+pub(crate) mod meet;
 pub(crate) mod record;
 mod secret;
 mod shared;

@@ -42,7 +42,7 @@ pub(crate) use door::DoorSecret;
 pub use door::{DoorKey, NoDoor};
 pub use ending::Ending;
 pub(crate) use event::{Event, Visitor};
-pub use format::BadMessage;
+pub use format::{BadMessage, VERSION as MESSAGES_VERSION};
 pub(crate) use format::{Message, open};
 pub(crate) use network::draw_job;
 pub use network::{EthernetAccess, JobNetwork};

@@ -5,11 +5,12 @@
 //! modules name one another in a circle, which statics there are, what does not belong in a source,
 //! which names of types several libraries export, and that pages about the inside name what is
 //! there. They read files and change none, and `cargo test` runs them too. Beside them is what
-//! writes the headers for C. Uses nothing of the rest of the tree, so that it builds when the rest
-//! does not.
+//! writes the headers for C, and what packages say of the crates inside them. Uses nothing of the
+//! rest of the tree, so that it builds when the rest does not.
 
 #![forbid(unsafe_code)]
 
+mod contents;
 mod demo;
 mod deny;
 mod header;
@@ -18,6 +19,7 @@ mod tidy;
 
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,7 +32,8 @@ Checks of this repository.
   cargo run -p xtask -- demo    what building the demo costs: its crates, and its seconds, for which it is built
   cargo run -p xtask -- test    all tests, jobs of them side by side, or those of --package NAME;
                                 with --beside COMMAND, all and that command on what they leave of the cores
-  cargo run -p xtask -- header  writes the headers of bindings/c/include again; a test checks that they are new";
+  cargo run -p xtask -- header  writes the headers of bindings/c/include again; a test checks that they are new
+  cargo run -p xtask -- sbom    the crates inside what is packaged, as CycloneDX has them; licences: their licences, with texts";
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -56,6 +59,8 @@ fn run(words: &[OsString]) -> Result<()> {
         ["tidy"] => report(&root()?),
         ["deny"] => deny::run(&root()?),
         ["demo"] => demo::run(&root()?),
+        ["sbom"] => print(&contents::sbom(&root()?)?),
+        ["licences"] => print(&contents::licences(&root()?)?),
         ["header"] => header::write(&root()?),
         ["test"] => suite::run(&root()?, &["--workspace"], &[]),
         ["test", "--beside", ref command @ ..] => suite::run(&root()?, &["--workspace"], command),
@@ -67,6 +72,10 @@ fn run(words: &[OsString]) -> Result<()> {
         [] => bail!("what is to be done?\n\n{HELP}"),
         [unknown, ..] => bail!("there is no '{unknown}' with these arguments\n\n{HELP}"),
     }
+}
+
+fn print(text: &str) -> Result<()> {
+    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
 }
 
 fn report(root: &Path) -> Result<()> {

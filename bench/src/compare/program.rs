@@ -3,7 +3,7 @@
 
 use crate::compare::{RANK, Spec, run};
 use crate::micro::pair::program::{self, Program};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -34,6 +34,11 @@ Examples:
 Everybody has turns, each of a few tenths of a second, with the same message sizes. A figure is the median
 of the turns' medians. Two network namespaces make the Ethernet, which takes root. For figures that mean
 something, leave the machine alone meanwhile.";
+
+/// The command's arguments, for manual pages and shells.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
 
 /// The program `weft-compare`.
 pub fn main() -> ExitCode {

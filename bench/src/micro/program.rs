@@ -1,7 +1,7 @@
 //! `weft bench`: its command line. This program is also what its ranks run.
 
 use crate::micro::{RANK, Spec, rank, run};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -36,6 +36,11 @@ Examples:
 
 A figure is the median of many samples. Its floor is the same movement of data by the barest means,
 measured in turns with it. For figures that mean something, leave the machine alone meanwhile.";
+
+/// The command's arguments, for manual pages and shells.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
 
 /// The program `weft-bench`.
 pub fn main() -> ExitCode {

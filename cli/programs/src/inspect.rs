@@ -8,7 +8,7 @@ mod report;
 mod stacks;
 mod top;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Jobs: which run, what they do and did
@@ -22,6 +22,7 @@ struct Inspect {
 #[derive(Subcommand)]
 enum Command {
     /// List the jobs of yours that run on this host: launcher, ranks, program, time
+    #[command(after_help = jobs::PS_EXAMPLES)]
     Ps,
     Why(jobs::Why),
     Top(top::Top),
@@ -29,6 +30,11 @@ enum Command {
     /// Find names in stacks that a launcher or an agent has taken
     #[command(name = weft_launch::stack::NAMING, hide = true)]
     NameStacks,
+}
+
+/// The arguments of all its commands, for manual pages and shells.
+pub fn command() -> clap::Command {
+    Inspect::command()
 }
 
 /// The program `weft-inspect`.

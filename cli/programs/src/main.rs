@@ -1,14 +1,18 @@
 //! Commands and programs of Weft in one file that has a name for each (hard links): what they share
 //! is compiled and optimized once, and is there once. By any other name it lists them, a line each,
-//! for who makes the links. `weft` is a file of its own, which is all that the demo needs beside a
-//! program, and so is `weft-net`, which alone may be given capabilities.
+//! for who makes the links; `weft-programs pages FOLDER` writes manual pages and completions of all
+//! commands below a folder, and lists them without one. `weft` is a file of its own, which is all
+//! that the demo needs beside a program, and so is `weft-net`, which alone may be given
+//! capabilities.
 
 #![forbid(unsafe_code)]
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
+
+use weft_programs::pages;
 
 /// The `main` of a program.
 type Main = fn() -> ExitCode;
@@ -48,11 +52,20 @@ fn main() -> ExitCode {
     let names = [called.as_deref().map(Path::new), file.as_deref()];
     match names.into_iter().flatten().find_map(|path| named(path.file_name()?)) {
         Some(main) => main(),
-        None => {
-            PROGRAMS.iter().for_each(|(name, _)| println!("{name}"));
-            ExitCode::SUCCESS
-        }
+        None => weft_app_common::finish(answer(&env::args_os().skip(1).collect::<Vec<_>>())),
     }
+}
+
+/// Lists what is in the file, or what is made of it.
+fn answer(words: &[OsString]) -> anyhow::Result<ExitCode> {
+    match words {
+        [word, folder] if word == "pages" => pages::write(Path::new(folder))?,
+        [word] if word == "pages" => {
+            pages::files().keys().for_each(|path| println!("{}", path.display()));
+        }
+        _ => PROGRAMS.iter().for_each(|(name, _)| println!("{name}")),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The program of this name.

@@ -11,7 +11,7 @@ mod summary;
 mod workload;
 
 use anyhow::{Context, Result, bail};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::path::Path;
 use std::process::ExitCode;
 use weft_protocol::Settings;
@@ -26,6 +26,11 @@ use workload::Workload;
 
 /// Events of each rank that `--explain` shows.
 const EXPLAINED: usize = 24;
+
+/// The command's arguments, for manual pages and shells.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
 
 /// The program `weft-sim`.
 pub fn main() -> ExitCode {

@@ -61,7 +61,11 @@ fn mistakes_are_one_line_each() {
     assert_refused("walk", 2, "walk");
     assert_refused("run --preset irx-imc -- true", 2, "shared memory loses nothing");
     assert_refused("run -n 2 --window 100 -- true", 1, "a window of 100 is no power of two");
-    assert_refused("run -n 2 -- no-such-program", 127, "cannot find the program \"no-such-program\"");
+    assert_refused(
+        "run -n 2 -- no-such-program",
+        127,
+        "cannot find the program \"no-such-program\"",
+    );
     assert_refused("run -n 2 -- /no/such/program", 127, "there is no such file");
     assert_refused("run -n 2 --output-dir /dev/null -- true", 1, "cannot write the output to");
 }

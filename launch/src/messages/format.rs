@@ -18,7 +18,8 @@ pub enum BadMessage {
     Mark,
     /// The other side was built from another release.
     #[error(
-        "it speaks version {theirs} where this program speaks {VERSION}: build both from the same release"
+        "it speaks version {theirs} of Weft's messages where this program speaks {VERSION}: take both from the same \
+         release (`weft --version` says the number)"
     )]
     Version {
         /// The version in the message.

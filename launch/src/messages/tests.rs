@@ -1,3 +1,5 @@
+mod golden;
+
 use super::format::{MARK, head};
 use super::options::OPTIONS_MAX;
 use super::*;

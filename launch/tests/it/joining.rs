@@ -58,6 +58,21 @@ fn a_rank_behind_a_wrapper_joins() {
 }
 
 #[test]
+fn a_rank_of_another_release_is_refused_in_one_line() {
+    // Says hello as version 1 of the messages has it, and waits for an answer.
+    let script =
+        r#"printf 'weft\001\000\002\000\000' >&${WEFT_JOB%%:*}; read -r <&${WEFT_JOB%%:*}"#;
+    let job = launch(["-n", "2", "--program", "bash", "--", "-c", script]);
+    assert_eq!(job.status, 1, "{job:?}");
+    assert_eq!(job.err.lines().count(), 1, "{job:?}");
+    assert!(
+        job.err.contains("it speaks version 1 of Weft's messages where this program speaks "),
+        "{job:?}"
+    );
+    assert!(job.err.contains("take both from the same release"), "{job:?}");
+}
+
+#[test]
 fn the_first_rank_reads_what_the_launcher_was_given() {
     use std::io::Write;
     use std::process::Stdio;

@@ -18,6 +18,10 @@ fn main() {
     let mut command = Command::new(&clang);
     // -g for the types of the maps.
     command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror", "-c", SOURCE]);
+    // The folder of whoever builds would be in the program.
+    if let Ok(here) = env::current_dir() {
+        command.arg(format!("-ffile-prefix-map={}=.", here.display()));
+    }
     match command.arg("-o").arg(&object).output() {
         Ok(output) if output.status.success() => println!("cargo::rustc-cfg=xdp_program"),
         Ok(output) => {

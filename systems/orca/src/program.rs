@@ -60,6 +60,7 @@ enum Command {
     #[command(after_help = SIM_EXAMPLES)]
     Sim(Simulated),
     /// Serve an editor by the Language Server Protocol, over standard input and output
+    #[command(after_help = LSP_EXAMPLES)]
     Lsp,
     /// Format files in place
     #[command(after_help = FORMAT_EXAMPLES)]
@@ -87,6 +88,10 @@ const CHECK_EXAMPLES: &str = "\
 Examples:
   orcac check counter.orca              check a program of one file
   orcac check main.orca shapes.orca     check a program of two files";
+
+const LSP_EXAMPLES: &str = "\
+Examples:
+  orcac lsp                             started by an editor; in Neovim: cmd = { 'orcac', 'lsp' }";
 
 const FORMAT_EXAMPLES: &str = "\
 Examples:

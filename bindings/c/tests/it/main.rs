@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+mod abi;
 mod install;
+mod packages;
 mod pages;
 mod programs;

@@ -35,7 +35,7 @@ fn pages() -> Vec<(PathBuf, String)> {
 }
 
 /// The functions of the headers and their declarations.
-fn declared() -> BTreeMap<String, String> {
+pub fn declared() -> BTreeMap<String, String> {
     let header = header();
     let code: Vec<&str> =
         header.lines().map(str::trim).filter(|line| !line.starts_with(['/', '#'])).collect();

@@ -8,6 +8,10 @@ use weft_launch::{JobAnswer, Question, ask, jobs};
 
 use crate::inspect::stacks;
 
+pub(crate) const PS_EXAMPLES: &str = "\
+Examples:
+  weft ps             a line for each job of yours on this host";
+
 const WHY_EXAMPLES: &str = "\
 Examples:
   weft why            the only job of yours on this host

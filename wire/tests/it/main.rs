@@ -1,0 +1,5 @@
+//! All in one binary.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod golden;
