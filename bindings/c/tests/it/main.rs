@@ -4,5 +4,6 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 mod install;
+mod mistakes;
 mod pages;
 mod programs;
