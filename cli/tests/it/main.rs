@@ -20,6 +20,7 @@ mod managers;
 mod middle;
 mod mistakes;
 mod mpi;
+mod newcomers;
 mod output;
 mod pages;
 mod places;
