@@ -10,6 +10,7 @@ pub struct Deadlocks {
     /// Seconds for which all ranks have to wait for one another before that is a deadlock; 0 never
     /// looks [default: 30]
     #[arg(long, value_name = "S", env = "WEFT_PROGRESS_LIMIT", value_parser = progress_limit)]
+    #[arg(allow_negative_numbers = true)]
     pub progress_limit: Option<Duration>,
     /// Reaction to a deadlock: report says once who waits for whom, end says it and ends the job
     /// with status 35 [default: report]

@@ -8,6 +8,7 @@ mod beside;
 mod cores;
 mod deadlocks;
 mod doctor;
+mod foreign;
 mod mpi;
 mod mpirun;
 mod new;
@@ -106,7 +107,7 @@ pub fn main() -> ExitCode {
     }
     let weft = match Weft::try_parse_from(beside::with_help_last(std::env::args_os().collect())) {
         Ok(weft) => weft,
-        Err(error) => return weft_app_common::explain(&error),
+        Err(error) => return misunderstood(&error),
     };
     let done = match weft.command {
         Command::New(arguments) => new::run(&arguments),
@@ -126,4 +127,12 @@ pub fn main() -> ExitCode {
         Command::DoctorFabric(candidate) => doctor::look_into(&candidate),
     };
     weft_app_common::finish(done)
+}
+
+/// Says what is wrong with the command line, or prints the help that was asked for.
+fn misunderstood(error: &clap::Error) -> ExitCode {
+    match foreign::advice(error) {
+        Some(advice) => weft_app_common::explain(&clap::Error::raw(error.kind(), advice)),
+        None => weft_app_common::explain(error),
+    }
 }

@@ -124,6 +124,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let beside = linked.launchers.as_deref().or(beside);
     let launcher = Launcher::find(wanted, beside, path.as_deref())?;
     launcher.has_fabric()?;
+    check_hosts(&launcher, &words)?;
     let provider = find_provider(own.provider.as_deref())?;
     let mut settings = Settings::of(launcher.stack, &provider, &words.options, |name| {
         env::var_os(name).is_some_and(|value| !value.is_empty())
@@ -174,6 +175,16 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     Err(command.exec()).with_context(|| format!("cannot run {}", launcher.path.display()))
+}
+
+/// Checks that hosts are given as the library's `mpirun` wants them.
+fn check_hosts(launcher: &Launcher, words: &words::Words) -> Result<()> {
+    if launcher.stack == Stack::OpenMpi && words.options.iter().any(|it| it.name == "hosts") {
+        bail!(
+            "mpirun of Open MPI has no --hosts, but --host: weft mpirun --host a:2,b:2 ./program"
+        );
+    }
+    Ok(())
 }
 
 /// The provider that belongs to this command, or the one that the environment names.

@@ -3,6 +3,7 @@
 mod fabric;
 mod hosts;
 mod losses;
+mod nested;
 mod programs;
 
 use std::ffi::OsString;
@@ -17,7 +18,7 @@ use clap::{Args, ValueEnum};
 use weft_app_common::Recorded;
 use weft_launch::{
     Binding, BulkWish, FULL_WINDOW_RANKS, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Program,
-    Protection, RANKS_MAX, Settings, is_wanted, time_in,
+    Protection, RANKS_MAX, Settings, Verdict, is_wanted, time_in,
 };
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
@@ -108,7 +109,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Bind::None)]
     bind: Bind,
     /// Seconds that the program has to join the job; 0 for ever
-    #[arg(long, value_name = "S", default_value = "30", value_parser = time)]
+    #[arg(long, value_name = "S", default_value = "30", value_parser = time, allow_negative_numbers = true)]
     join_limit: Duration,
     /// Do not say first what is run, where, by which link, and how ranks wait
     #[arg(short, long, env = "WEFT_QUIET", value_parser = is_wanted)]
@@ -201,7 +202,13 @@ fn window(text: &str) -> std::result::Result<u16, String> {
                            share, as in weft sim; real links have buffers for each pair"
                 .into())
         }
-        _ => text.parse().map_err(|_| "it is a number of packets".into()),
+        _ => {
+            let packets = text
+                .parse()
+                .ok()
+                .filter(|packets: &u16| packets.is_power_of_two() && (2..=4096).contains(packets));
+            packets.ok_or_else(|| "it is a number of packets: a power of two, 2 to 4096".into())
+        }
     }
 }
 
@@ -325,7 +332,11 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
     let (preset, link) = (arguments.preset(), arguments.link);
     let hosts = arguments.hosts.spec((arguments.ranks, arguments.room), link)?;
     let mut spec = spec(arguments, cores);
+    nested::refuse(&spec)?;
     programs::take_from_here(&mut spec);
+    if let Some(remark) = nested::remark(|name| std::env::var(name).ok()).filter(|_| says_first) {
+        eprintln!("weft: {remark}");
+    }
     let Some(hosts) = hosts else {
         // What cannot be run is not announced.
         if let Err(error) = spec.check_whole() {
@@ -335,7 +346,12 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
             let line = first_line(spec.founders(), &Cores::look(), link, preset);
             eprintln!("weft: {line}");
         }
-        return Ok(weft_launch::run(&spec)?.exit_code());
+        let outcome = weft_launch::run(&spec)?;
+        let code = outcome.exit_code();
+        if matches!(outcome.verdict, Verdict::NotWeft { .. }) {
+            programs::say_if_mpi(&spec);
+        }
+        return Ok(code);
     };
     let fabric = (link == Link::Fabric).then(|| why.as_deref().unwrap_or("asked for"));
     let announce = |layout: &weft_launch::RankLayout| {

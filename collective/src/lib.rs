@@ -87,7 +87,7 @@ pub use run::{
     Job, OperationMemory, RunFailure, RunningOperation, Stage, TransferBody, Transport,
     combine_elements,
 };
-pub use schedule::{BARRIER, OperationCall, Tuning};
+pub use schedule::{BARRIER, LEAVING, OperationCall, Tuning};
 pub use signature::{Abort, Disagreement, Operation, Signature};
 pub use teams::{PacketEffect, Parked, Refused, Teams};
 

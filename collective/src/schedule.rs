@@ -66,6 +66,10 @@ pub struct OperationCall {
 pub const BARRIER: OperationCall =
     OperationCall { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
 
+/// The barrier in which members leave: one of elements, of which there are none, so that it agrees
+/// with no barrier of the program.
+pub const LEAVING: OperationCall = OperationCall { size: 1, ..BARRIER };
+
 impl OperationCall {
     /// The signature that all members have to agree about. The size of elements stands in the place
     /// of the root where there is none.

@@ -1,5 +1,6 @@
 //! Signatures, which all members have to agree about, and the reports of members that do not.
 
+use crate::schedule::LEAVING;
 use std::fmt;
 use weft_endpoint::Rank;
 
@@ -180,6 +181,9 @@ impl Signature {
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Signature { operation, root, bytes } = self;
+        if *self == LEAVING.signature() {
+            return f.write_str("leaving the job");
+        }
         write!(f, "{operation}")?;
         let is_known = matches!(operation, Operation::Barrier | Operation::Split);
         if !is_known && !operation.is_varied() {

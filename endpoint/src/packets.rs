@@ -20,7 +20,8 @@ use crate::send::SendPacket;
 use crate::trace::Trace;
 use crate::variable::Variable;
 use crate::{
-    Arrival, Atomic, Endpoint, Gather, Group, Link, Node, Rank, Result, Statistics, Step, Upcalls,
+    Arrival, Atomic, Awaited, Endpoint, Gather, Group, Link, Node, Rank, Result, Statistics, Step,
+    Upcalls, Whom,
 };
 use std::sync::Arc;
 use weft_wire::Protocol;
@@ -276,19 +277,8 @@ impl Packets {
     /// # Errors
     /// Those of [`Self::poll`]. In a job that goes on after a loss each loss ends the waits that
     /// are under way, or else the next: they may be for the lost.
-    pub fn poll_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
-        let told = self.losses().told();
-        self.handle.node.wait(&mut || {
-            let progress = self.poll()?;
-            Ok(match (done(), progress) {
-                (true, _) => Step::Done,
-                (false, true) => Step::Progress,
-                (false, false) => {
-                    self.losses().check_since(told)?;
-                    Step::Idle
-                }
-            })
-        })
+    pub fn poll_until(&self, done: impl FnMut() -> bool) -> Result<()> {
+        poll_for(self, &|| Awaited::new("what an upcall is to do", Whom::Anyone), done)
     }
 
     /// The end of a program: on links that lose packets, stays until all of its own are
@@ -333,7 +323,8 @@ impl Packets {
     /// # Errors
     /// Those of [`Self::poll`].
     pub fn flush(&self) -> Result<()> {
-        self.poll_until(|| self.is_flushed())
+        let what = || Awaited::of_unknown("what it has sent to leave");
+        poll_for(self, &what, || self.is_flushed())
     }
 
     /// Keeps interrupts off until the guard is dropped. Costs a write to memory, and the rest of an
@@ -407,4 +398,24 @@ impl Packets {
     pub fn statistics(&self) -> Statistics {
         self.handle.node.statistics()
     }
+}
+
+/// Polls until `done` returns true; others get to know `what` this rank waits for.
+fn poll_for(
+    packets: &Packets,
+    what: &dyn Fn() -> Awaited,
+    mut done: impl FnMut() -> bool,
+) -> Result<()> {
+    let told = packets.losses().told();
+    packets.handle.node.wait_for(what, None, &mut || {
+        let progress = packets.poll()?;
+        Ok(match (done(), progress) {
+            (true, _) => Step::Done,
+            (false, true) => Step::Progress,
+            (false, false) => {
+                packets.losses().check_since(told)?;
+                Step::Idle
+            }
+        })
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::duties::bit;
 use crate::handle::Handle;
-use crate::{Polled, Protocol, Result, Step};
+use crate::{Awaited, Polled, Protocol, Result, Step};
 
 impl Handle {
     /// Makes the upcall for one packet: see [`crate::Packets::poll`].
@@ -50,12 +50,17 @@ impl Handle {
         }
     }
 
-    /// Makes [progress](Self::progress) until `done` returns true.
-    pub fn progress_until(&self, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
+    /// Makes [progress](Self::progress) until `done` returns true; others get to know `what` this
+    /// rank waits for.
+    pub fn progress_until(
+        &self,
+        what: &dyn Fn() -> Awaited,
+        mut done: impl FnMut() -> Result<bool>,
+    ) -> Result<()> {
         if done()? {
             return Ok(());
         }
-        self.node.wait(&mut || {
+        self.node.wait_for(what, None, &mut || {
             let any = self.progress()?;
             Ok(match (done()?, any) {
                 (true, _) => Step::Done,

@@ -1,7 +1,7 @@
 //! Threads of a program, which are coroutines where ranks are simulated.
 
-use crate::Packets;
 use crate::biased::this_thread;
+use crate::{Awaited, Packets};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,7 +51,10 @@ impl Thread {
         let Thread { packets, handle, has_ended } = self;
         match handle {
             Some(handle) => drop(handle.join()),
-            None => drop(packets.handle.progress_until(|| Ok(has_ended.load(Ordering::Acquire)))),
+            None => {
+                let (what, ended) = (|| Awaited::of_unknown("a thread to end"), &has_ended);
+                drop(packets.handle.progress_until(&what, || Ok(ended.load(Ordering::Acquire))));
+            }
         }
     }
 }

@@ -270,7 +270,8 @@ impl fmt::Display for Account<'_> {
             Fault::Exited { status } => write!(f, "exited with status {status}")?,
             Fault::LeftEarly => f.write_str(
                 "exited with status 0 before the job ended (it left without saying so: a program in C \
-                 calls weft_leave before it ends, one in Rust returns from main instead of calling exit)",
+                 calls weft_leave, which returns WEFT_OK, before it ends; one in Rust returns from main \
+                 instead of calling exit)",
             )?,
             Fault::NeverJoined => f.write_str(
                 "exited with status 0 without joining the job, which other ranks have joined",

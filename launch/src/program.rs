@@ -47,6 +47,14 @@ pub enum FindError {
         /// File that its first line names.
         interpreter: PathBuf,
     },
+    /// The file is the source of a program.
+    #[error("cannot run {file:?}: it is {what}")]
+    Source {
+        /// The file.
+        file: PathBuf,
+        /// Description of it, and what to do with it.
+        what: &'static str,
+    },
     /// The file may not be run.
     #[error("cannot run {0:?}: it is not executable (chmod +x makes it so)")]
     NotExecutable(PathBuf),
@@ -60,6 +68,7 @@ impl FindError {
             FindError::Directory(_)
             | FindError::NotAFile(_)
             | FindError::NoInterpreter { .. }
+            | FindError::Source { .. }
             | FindError::NotExecutable(_) => 126,
         }
     }
@@ -159,10 +168,27 @@ fn check(file: &Path) -> Option<FindError> {
         return Some(FindError::NotAFile(file.into()));
     }
     if access(file, Access::EXEC_OK).is_err() {
-        return Some(FindError::NotExecutable(file.into()));
+        return Some(match source(file) {
+            Some(what) => FindError::Source { file: file.into(), what },
+            None => FindError::NotExecutable(file.into()),
+        });
     }
     let interpreter = interpreter_of(file).filter(|interpreter| !interpreter.exists())?;
     Some(FindError::NoInterpreter { script: file.into(), interpreter })
+}
+
+/// Description of a file whose name is that of a source.
+fn source(file: &Path) -> Option<&'static str> {
+    Some(match file.extension()?.to_str()? {
+        "c" | "cc" | "cpp" | "cxx" | "f" | "f90" => {
+            "source: compile it, and run the program that comes of it"
+        }
+        "rs" => "source: cargo build compiles it, and its program is in target",
+        "orca" => "an Orca program: orcac run starts it",
+        "py" => "a Python program: put its interpreter before it, as in python3 program.py",
+        "java" | "jar" | "class" => "a Java program: put java before it",
+        _ => return None,
+    })
 }
 
 /// The file that the first line of a script names.

@@ -78,7 +78,7 @@ impl Engine {
     /// # Errors
     /// Those of [`Self::progress`].
     pub fn poll_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
-        let what = || Awaited::new("what its handlers are to do", Whom::Anyone);
+        let what = || Awaited::new("what a handler is to do", Whom::Anyone);
         Poller::new(&self.messages).wait_for(&what, |_| Ok(done().then_some(())))
     }
 
@@ -87,7 +87,19 @@ impl Engine {
     /// # Errors
     /// Those of [`Self::progress`]; the future is dropped then.
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> Result<T> {
-        Poller::new(&self.messages).block_on(future)
+        self.block_on_for(&|| Awaited::of_unknown("a future"), future)
+    }
+
+    /// Does what [`Self::block_on`] does; others get to know `what` this rank waits for.
+    ///
+    /// # Errors
+    /// Those of [`Self::block_on`].
+    pub fn block_on_for<T>(
+        &self,
+        what: &dyn Fn() -> Awaited,
+        future: impl Future<Output = T>,
+    ) -> Result<T> {
+        Poller::new(&self.messages).block_on(what, future)
     }
 
     /// Runs `future` when somebody polls: now and then until it ends. Tasks of a rank run one at a

@@ -84,7 +84,7 @@ pub(crate) trait Polls: Copy {
     }
 
     /// Runs `future` to its end on this thread, which polls meanwhile, or waits for who does.
-    fn block_on<T>(self, future: impl Future<Output = T>) -> Result<T> {
+    fn block_on<T>(self, what: What<'_>, future: impl Future<Output = T>) -> Result<T> {
         let mut future = pin!(future);
         let woken = Arc::new(Woken {
             woken: AtomicBool::new(true),
@@ -94,7 +94,7 @@ pub(crate) trait Polls: Copy {
         });
         let waker = Waker::from(Arc::clone(&woken));
         let _blocked = Blocked::on(self.threads());
-        self.wait_for(&|| Awaited::of_unknown("a future"), |follower| {
+        self.wait_for(what, |follower| {
             woken.waiting.store(follower.is_some(), Ordering::SeqCst);
             if !woken.woken.swap(false, Ordering::SeqCst) {
                 return Ok(None);

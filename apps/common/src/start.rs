@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
+use crate::command::line_of;
 use crate::output::written;
 use weft::prelude::Weft;
 
@@ -104,10 +105,14 @@ fn parse<O>(answers: bool, parsed: Result<O, clap::Error>) -> Result<Option<O>, 
     Ok(None)
 }
 
-/// clap's text without its own "error: ", which is printed before every error.
+/// The text of an error: a line, or all that there is to say where nothing was typed.
 fn usage(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()
+    match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            error.render().to_string().trim_end().to_owned()
+        }
+        _ => line_of(error),
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::error::Error;
 use weft::prelude::*;
-use weft_object::{Error, Objects, Placement, Types};
+use weft_object::{Objects, Placement, Types};
 
 const JOBS: u64 = 100;
 
@@ -64,15 +65,8 @@ impl Total {
 ///
 /// # Errors
 /// A lost rank.
-pub fn jobs(weft: Weft) -> weft::Result<()> {
+pub fn jobs(weft: Weft) -> Result<(), Box<dyn Error>> {
     let types = Types::default().with::<Jobs>().with::<Total>();
-    share(&weft, types).map_err(|error| match error {
-        Error::Messaging(error) => error.into(),
-        other => panic!("{other}"),
-    })
-}
-
-fn share(weft: &Weft, types: Types) -> weft_object::Result<()> {
     let objects = Objects::new(weft.orders(), weft.rpc(), types)?;
     let (jobs, total) = if weft.rank() == 0 {
         (

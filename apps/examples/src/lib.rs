@@ -75,6 +75,8 @@ pub struct Example {
 pub enum Program {
     /// A program with messages.
     Messages(Messages),
+    /// A program with messages and objects, which have errors of two types.
+    Objects(ObjectProgram),
     /// A program that has options: [`ExampleOptions`].
     WithOptions,
     /// A program on shared regions, which take all packets.
@@ -94,7 +96,7 @@ pub const ALL: [Example; 21] = [
     messages("phonebook", "typed calls, errors that are values", phonebook),
     messages("bank", "a handler that calls another rank and waits", bank),
     messages("kv", "a replicated key-value store", kv),
-    messages("jobs", "objects that ranks share, and wait for", jobs),
+    objects("jobs", "objects that ranks share, and wait for", jobs),
     messages("linda", "a bag of tasks in a space of tuples", linda),
     messages("sr", "processes that serve operations, the shortest job first", sr),
     messages("census", "regions, calls, an ordered broadcast and packets together", census),
@@ -108,11 +110,17 @@ pub const ALL: [Example; 21] = [
 
 /// A program with messages.
 pub type Messages = fn(Weft) -> weft::Result<()>;
+/// A program with messages and objects.
+pub type ObjectProgram = fn(Weft) -> Result<(), Box<dyn std::error::Error>>;
 /// A program on shared regions.
 pub type Regions = fn(&Packets) -> weft_region::Result<()>;
 
 const fn messages(name: &'static str, about: &'static str, run: Messages) -> Example {
     Example { name, about, run: Program::Messages(run) }
+}
+
+const fn objects(name: &'static str, about: &'static str, run: ObjectProgram) -> Example {
+    Example { name, about, run: Program::Objects(run) }
 }
 
 const fn regions(name: &'static str, about: &'static str, run: Regions) -> Example {
@@ -165,6 +173,7 @@ pub fn main() -> ExitCode {
     match (words.next().as_deref().and_then(named), words.next()) {
         (Some(Example { run: Program::WithOptions, .. }), _) => run_with_options(),
         (Some(Example { run: Program::Messages(run), .. }), None) => weft::run(run),
+        (Some(Example { run: Program::Objects(run), .. }), None) => weft::run(run),
         (Some(Example { run: Program::Regions(run), .. }), None) => weft::run_packets(run),
         _ => weft::run(|weft| match weft.rank().0 {
             0 => Err(format!(

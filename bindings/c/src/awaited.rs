@@ -34,9 +34,10 @@ impl<T, F: Future<Output = Result<T>> + Unpin> Awaited<F> {
 
     /// Waits until it is over, while callbacks run.
     pub fn wait(self) -> std::result::Result<T, Failure> {
+        let what = || weft_endpoint::Awaited::of_unknown("what it has begun");
         match self.outcome {
             Some(outcome) => Ok(outcome?),
-            None => Ok(self.engine.block_on(self.future)??),
+            None => Ok(self.engine.block_on_for(&what, self.future)??),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::waiters::Waiters;
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft::{PacketJob, Packets, Rank, Weft};
-use weft_endpoint::InterruptsOff;
+use weft_endpoint::{Awaited, InterruptsOff, Whom};
 
 /// This process's place in a job. Any thread may use it, several at once.
 pub struct Job(Handle<JobState>);
@@ -104,7 +104,12 @@ impl JobState {
     /// Waits for a condition that callbacks make true; makes progress meanwhile.
     fn poll_until(&self, done: impl FnMut() -> bool) -> Result<(), Failure> {
         match &self.layer {
-            Layer::Messages(weft) => weft.block_on(self.waiters.until(done))?,
+            Layer::Messages(weft) => {
+                let what = || Awaited::new("what a callback is to do", Whom::Anyone);
+                weft.engine()
+                    .block_on_for(&what, self.waiters.until(done))
+                    .map_err(weft::Error::from)?;
+            }
             Layer::Packets(job) => job.packets().poll_until(done)?,
         }
         Ok(())

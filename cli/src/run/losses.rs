@@ -8,13 +8,14 @@ use weft_launch::{JobSpec, OnLoss, time_in};
 /// Silence that is a loss, and what a loss does.
 #[derive(Args, Clone, Copy)]
 pub struct Losses {
-    /// Seconds of silence after which a host or a rank on another one counts as lost [default:
-    /// 0.8]; more where machines stand still for long
-    #[arg(long, value_name = "S", value_parser = silence)]
+    /// Seconds after which a host counts as lost whose agent is not heard of, and a rank on another
+    /// host for the ranks that it has exchanged packets with and that hear nothing more of it
+    /// [default: 0.8]; more where machines stand still for long
+    #[arg(long, value_name = "S", value_parser = silence, allow_negative_numbers = true)]
     pub silence: Option<Duration>,
     /// Seconds that ranks have to end by themselves once another is lost, such as to save what they
     /// have [default: 0.025]
-    #[arg(long, value_name = "S", value_parser = grace)]
+    #[arg(long, value_name = "S", value_parser = grace, allow_negative_numbers = true)]
     grace: Option<Duration>,
     /// Reaction to the loss of a rank: end ends the job, continue tells the others, which go on;
     /// the job has failed then only if none of them ends well

@@ -1,5 +1,6 @@
 //! Several programs of one job, with the ranks of each: `-n 1 ./a x : -n 3 ./b`.
 
+use crate::mpi::libraries_of;
 use clap::Parser;
 use clap::error::ErrorKind;
 use std::env;
@@ -76,16 +77,41 @@ pub(super) fn take_from_here(spec: &mut JobSpec) {
 /// for it.
 pub(super) fn refused(spec: &JobSpec, error: LaunchError) -> anyhow::Result<ExitCode> {
     let LaunchError::Find(missing) = &error else { return Err(error.into()) };
-    let advice = match (missing, spec.options.get("trace")) {
-        // `--trace FILE` runs the file.
-        (FindError::NotFound { .. } | FindError::NoFile(_), Some(trace)) if trace == TRACE_FILE => {
-            let name = spec.program.display();
-            format!("; if that is to be the file of the trace, write --trace={name}")
-        }
+    let advice = match missing {
+        FindError::NotFound { .. } | FindError::NoFile(_) => advice(spec).unwrap_or_default(),
         _ => String::new(),
     };
     eprintln!("weft: {missing}{advice}");
     Ok(ExitCode::from(missing.status()))
+}
+
+/// Says how the program is started that has joined no job, if it is one of MPI's.
+pub(super) fn say_if_mpi(spec: &JobSpec) {
+    let path = env::var_os("PATH");
+    let found = find_program(&spec.program, spec.beside.as_deref(), path.as_deref()).ok();
+    if let Some(stack) = found.and_then(|file| libraries_of(&file).stack) {
+        let name = spec.program.display();
+        eprintln!("weft: {name} is linked with {stack}: weft mpirun -n {} {name}", spec.founders());
+    }
+}
+
+/// Advice on the name of a program that is nowhere.
+fn advice(spec: &JobSpec) -> Option<String> {
+    let name = spec.program.to_string_lossy();
+    let of_words = || name.split_once(' ').filter(|(first, _)| Path::new(first).is_file());
+    let traces = spec.options.get("trace").is_some_and(|trace| trace == TRACE_FILE);
+    // `--trace FILE` runs the file.
+    if traces {
+        return Some(format!("; if that is to be the file of the trace, write --trace={name}"));
+    }
+    if name.parse::<u16>().is_ok() {
+        return Some(format!("; if that is the number of ranks, write -n {name}"));
+    }
+    if name.starts_with('-') {
+        return Some("; options of weft run stand before --, and the program after it".into());
+    }
+    let (first, rest) = of_words()?;
+    Some(format!("; a program and its words stand apart, without quotes: {first} {rest}"))
 }
 
 fn wrong<T>(what: &str) -> Result<T, clap::Error> {

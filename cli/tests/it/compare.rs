@@ -176,7 +176,7 @@ fn without_json_there_is_a_table_and_its_progress_beside() {
 #[test]
 fn mistakes_are_one_line_each() {
     for (words, said) in [
-        ("compare --turns 0", "0 is not in 1..=1000"),
+        ("compare --turns 0", "it is 1 to 1000"),
         ("compare --only gasnet", "gasnet"),
         ("compare --on mars", "mars"),
         ("compare cg", "cg: programs are run with --on programs"),

@@ -204,7 +204,7 @@ fn a_reaction_to_a_loss_that_does_not_exist_is_refused() {
         let output = run(words, variable);
         let errors = String::from_utf8_lossy(&output.stderr);
         let line = "weft: invalid value 'kill' for '--on-loss <REACTION>': \"kill\" is neither end nor continue \
-                    (weft --help shows examples)\n";
+                    (weft run --help shows examples)\n";
         assert_eq!((output.status.code(), &*errors), (Some(2), line));
     }
 }

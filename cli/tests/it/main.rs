@@ -21,6 +21,7 @@ mod middle;
 mod mistakes;
 mod mpi;
 mod new;
+mod newcomers;
 mod output;
 mod pages;
 mod places;

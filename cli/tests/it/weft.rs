@@ -60,7 +60,7 @@ fn mistakes_are_one_line_each() {
     assert_refused("run --lable true", 2, "--label");
     assert_refused("walk", 2, "walk");
     assert_refused("run --preset irx-imc -- true", 2, "shared memory loses nothing");
-    assert_refused("run -n 2 --window 100 -- true", 1, "a window of 100 is no power of two");
+    assert_refused("run -n 2 --window 100 -- true", 2, "a power of two, 2 to 4096");
     assert_refused(
         "run -n 2 -- no-such-program",
         127,
@@ -86,7 +86,7 @@ fn a_message_to_a_port_that_nobody_made_is_always_told() {
 
 #[test]
 fn the_status_of_a_rank_is_passed_on() {
-    let output = weft("run -n 1 -- weft run --no-such-option");
+    let output = weft("run -n 1 -- weft doctor --no-such-option");
     assert_eq!(output.status.code(), Some(2));
     let err = text(&output.stderr);
     let line = err.lines().last().unwrap();
@@ -122,7 +122,7 @@ fn ranks_of_one_job_run_several_programs() {
     assert!(err.starts_with("weft: rank 2 of 3 (pid ") && err.ends_with(end), "{err}");
     let missing = weft("run -q -n 1 -- true : -n 1 -- /no/such/program");
     let err = "weft: cannot find the program \"/no/such/program\": there is no such file\n";
-    assert_eq!((missing.status.code(), text(&missing.stderr)), (Some(1), err.into()));
+    assert_eq!((missing.status.code(), text(&missing.stderr)), (Some(127), err.into()));
 }
 
 /// A full disk is said at once, and is never a success.

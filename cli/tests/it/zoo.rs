@@ -74,7 +74,7 @@ fn is_seen_through(name: &str) {
 fn stacks_are_told() {
     let mut cage = Cage::of(named("loop").unwrap(), &[], Stdio::null());
     let stacks = [
-        "rank 1 computes, outside of Weft; its stack: weft_zoo::outside::computes (outside.rs:",
+        "rank 1 computes or polls; its stack: weft_zoo::outside::computes (outside.rs:",
         "; the stack of rank 0: weft::weft::Weft::barrier (weft.rs:",
         "), weft_zoo::main (main.rs:",
     ];
@@ -105,6 +105,7 @@ zoo! {
     a_receive_before_a_barrier: "receive-first",
     two_that_wait_for_each_other: "cross",
     a_port_to_which_nobody_sends: "silence",
+    a_flag_that_no_handler_sets: "flag",
     a_message_to_another_port: "other-port",
     a_rank_that_calls_itself: "to-itself",
     a_handler_that_waits_for_its_own_port: "own-port",

@@ -31,3 +31,11 @@ fn a_disagreement_names_ranks_operations_and_lengths() {
          with member 2 as root, rank 3 began barrier"
     );
 }
+
+#[test]
+fn leaving_agrees_with_no_barrier_of_the_program() {
+    let [leaving, barrier] = [LEAVING, crate::BARRIER].map(|call| call.signature());
+    assert!(!leaving.agrees(&barrier) && leaving.agrees(&leaving));
+    assert_ne!(leaving.hash(), barrier.hash());
+    assert_eq!([leaving, barrier].map(|it| it.to_string()), ["leaving the job", "barrier"]);
+}

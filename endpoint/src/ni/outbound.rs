@@ -3,7 +3,7 @@
 use crate::ni::any_node::{AnyNode, Destination, Frame, Inbound, Outbound, Polled, Upcalls};
 use crate::ni::node::Node;
 use crate::presence::backoff::Step;
-use crate::{Error, Result};
+use crate::{Awaited, Error, Result};
 use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Work};
 use weft_link::{Buffer, Link, ShortPackets};
@@ -147,7 +147,8 @@ impl<L: Link> Node<L> {
         let interface = self.interface();
         let mut found = None;
         let any: &dyn AnyNode = self;
-        any.wait(&mut || {
+        let what = || Awaited::of_unknown("a frame to send in");
+        any.wait_for(&what, None, &mut || {
             found = self.try_alloc(protocol, to)?;
             if found.is_some() {
                 return Ok(Step::Done);

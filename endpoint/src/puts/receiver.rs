@@ -8,7 +8,7 @@ use super::table::{Admitted, Rights};
 use crate::biased::this_thread;
 use crate::handle::Handle;
 use crate::send::SendPacket;
-use crate::{Error, Rank, Result, Upcalls};
+use crate::{Awaited, Error, Rank, Result, Upcalls, Whom};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -51,7 +51,8 @@ impl Notifications {
     pub fn wait(&mut self) -> Result<Notification> {
         if self.queue.is_empty() {
             self.queue.reader.store(this_thread(), Ordering::Relaxed);
-            self.handle.progress_until(|| Ok(!self.queue.is_empty()))?;
+            let what = || Awaited::new("the notification of a put", Whom::Anyone);
+            self.handle.progress_until(&what, || Ok(!self.queue.is_empty()))?;
         }
         Ok(self.queue.take().unwrap_or_else(|| unreachable!("the wait ends with one")))
     }

@@ -8,7 +8,7 @@ use super::table::Rights;
 use crate::handle::Handle;
 use crate::presence::coalescing::FlushHint;
 use crate::send::SendPacket;
-use crate::{Error, Rank, Result, Upcalls};
+use crate::{Awaited, Error, Rank, Result, Upcalls, Whom};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -49,7 +49,9 @@ impl Puts<'_> {
     pub fn connect(self, name: &str, from: Rank) -> Result<Connection> {
         self.0.check_rank(from)?;
         let mut found = None;
-        self.0.progress_until(|| {
+        let what =
+            || Awaited::new(format!("rank {from} to offer its buffer '{name}'"), Whom::One(from));
+        self.0.progress_until(&what, || {
             found = self.0.puts.connections.enter().take_offer(from, name);
             Ok(found.is_some())
         })?;
@@ -320,8 +322,9 @@ impl Gets<'_> {
 
     /// Waits until no more than `under_way` gets are unanswered.
     fn wait_for_all_but(&mut self, under_way: usize) -> Result<()> {
-        let handle = &self.connection.handle;
-        handle.progress_until(|| {
+        let (handle, to) = (&self.connection.handle, self.connection.to);
+        let what = || Awaited::new(format!("rank {to} to answer gets"), Whom::One(to));
+        handle.progress_until(&what, || {
             while self.numbers.len() > under_way && self.oldest_is_answered()? {
                 self.numbers.pop_front();
             }

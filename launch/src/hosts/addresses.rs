@@ -140,7 +140,7 @@ fn only_of_several(all: &[Candidate]) -> String {
         all.iter().map(|one| format!("{} ({})", one.interface, one.address)).collect();
     format!(
         "other hosts have the same addresses as it, {}, as machines behind translators (NAT) do: give each one \
-         of its own, in a network of all of them",
+         of its own, in a network of all of them; or, if they are one machine by several names, name it once",
         have.join(", ")
     )
 }

@@ -116,7 +116,8 @@ pub(crate) fn distribute(
         let rest = rest.filter(|&rest| open > 0 || rest == 0).ok_or_else(|| {
             let needed = given + open;
             let relation = if open > 0 { "at least " } else { "" };
-            format!("{asked} ranks were asked for, and the list of hosts has {relation}{needed}")
+            let were = if asked == 1 { "rank was" } else { "ranks were" };
+            format!("{asked} {were} asked for, and the list of hosts has {relation}{needed}")
         })?;
         let mut opened = 0;
         for host in hosts {

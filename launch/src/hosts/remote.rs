@@ -161,7 +161,10 @@ impl Shell {
                 "weft cannot be run there as {weft}{reported} (install it there, or say where it is with --remote-weft)"
             ),
             Some(255) => format!("the remote shell cannot get there{reported}"),
-            Some(0) | None => format!("the connection to it has ended{reported}"),
+            Some(0) => format!(
+                "{weft} has ended there, with status 0{reported}: is it weft? (--remote-weft says where that is)"
+            ),
+            None => format!("the connection to it has ended{reported}"),
             Some(status) => format!("its agent ended with status {status}{reported}"),
         }
     }

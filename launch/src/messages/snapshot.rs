@@ -29,7 +29,7 @@ pub struct RankNow {
     pub host: Option<String>,
     /// Its process there.
     pub process: u32,
-    /// State, in words: `computes`, or `waits for a message on port 'rows'`.
+    /// State, in words: `computes or polls`, or `waits for a message on port 'rows'`.
     #[serde(with = "text")]
     pub state: String,
     /// Time since it is in this state, in seconds, if that is known.

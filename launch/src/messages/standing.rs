@@ -24,7 +24,7 @@ pub enum Doing {
     HasLeft,
     /// Somebody has stopped its process.
     IsStopped,
-    /// It has a core, or wants one, and is not in Weft.
+    /// It has a core, or wants one: it is in the program, or polls, and has not waited for long.
     Computes,
     /// It sleeps, and not in Weft.
     Sleeps,
@@ -71,13 +71,13 @@ impl Standing {
         self.is_settled() && (self.is_asleep || self.since >= Some(SEEN))
     }
 
-    /// Activity, without whose it is: `computes`, `waits for a reply`.
+    /// Activity, without whose it is: `computes or polls`, `waits for a reply`.
     pub fn description(&self) -> String {
         match &self.doing {
             Doing::HasLeft => "has left".into(),
             Doing::HasNotJoined => "has not joined".into(),
             Doing::IsStopped => "was stopped".into(),
-            Doing::Computes => "computes".into(),
+            Doing::Computes => "computes or polls".into(),
             Doing::Sleeps => "sleeps outside of Weft".into(),
             Doing::Waits(awaited) => format!("waits for {}", awaited.what),
         }

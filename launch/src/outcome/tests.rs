@@ -60,8 +60,8 @@ fn leaving_without_a_word_is_explained_and_is_a_failure() {
     assert_eq!(
         outcome.to_string(),
         "rank 2 of 2 (pid 1234, host h) exited with status 0 before the job ended (it left without \
-         saying so: a program in C calls weft_leave before it ends, one in Rust returns from main \
-         instead of calling exit); the other rank ended"
+         saying so: a program in C calls weft_leave, which returns WEFT_OK, before it ends; one in \
+         Rust returns from main instead of calling exit); the other rank ended"
     );
     assert_eq!(outcome.status(), 1);
 }

@@ -73,7 +73,5 @@ fn of_those_that_do_the_same_one_has_its_stack_told() {
         Box::new(|| vec![Some("spin, main".into())])
     });
     add_stacks(&mut all, taken.name());
-    assert!(
-        lines(&all, 4).contains(&"rank 2 computes, outside of Weft; its stack: spin, main".into())
-    );
+    assert!(lines(&all, 4).contains(&"rank 2 computes or polls; its stack: spin, main".into()));
 }

@@ -63,8 +63,8 @@ fn an_exit_that_was_not_announced_is_a_failure() {
     let job = launch_words("-n 3 early spin spin");
     assert_eq!(job.status, 1);
     let line = "weft: rank 0 of 3 exited with status 0 before the job ended (it left without saying so: \
-                a program in C calls weft_leave before it ends, one in Rust returns from main instead of \
-                calling exit); the other 2 ranks ended";
+                a program in C calls weft_leave, which returns WEFT_OK, before it ends; one in Rust returns \
+                from main instead of calling exit); the other 2 ranks ended";
     assert_eq!(last_line(&job.err), line);
     job.assert_gone(3);
 }

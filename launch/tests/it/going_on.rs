@@ -81,7 +81,7 @@ fn every_way_to_be_lost_leaves_the_others() {
         (
             "early",
             "exited with status 0 before the job ended (it left without saying so: a program in C calls \
-             weft_leave before it ends, one in Rust returns from main instead of calling exit)",
+             weft_leave, which returns WEFT_OK, before it ends; one in Rust returns from main instead of calling exit)",
         ),
     ] {
         let job = launch(&format!("-n 3 goes-on {lost} goes-on"));

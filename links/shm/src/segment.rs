@@ -122,7 +122,9 @@ impl Settings {
             return Err(format!("{ranks} ranks cannot share memory: 1 to {MAX_RANKS} can"));
         }
         if !(window_packets.is_power_of_two() && (2..=4096).contains(&window_packets)) {
-            return Err(format!("a window of {window_packets} is no power of two in 2..=4096"));
+            return Err(format!(
+                "a window of {window_packets} packets is no power of two from 2 to 4096"
+            ));
         }
         if !frame_bytes.is_multiple_of(64) || !(128..=65_472).contains(&frame_bytes) {
             return Err(format!(

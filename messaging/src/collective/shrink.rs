@@ -5,8 +5,8 @@ use super::operations::TeamId;
 use super::reduction::And;
 use super::team::{Team, opened};
 use crate::{Error, Result};
-use weft_collective::Members;
 use weft_collective::shrinking::{Shrinking, Shrunk};
+use weft_collective::{LEAVING, Members};
 use weft_endpoint::Rank;
 
 /// Values that all members of a team have agreed about that live.
@@ -84,7 +84,7 @@ impl Team {
 pub(super) fn meet_to_leave(team: &Team) -> Result<()> {
     match goes_on(team) {
         true => team.shared.operations.agree(team.shared.id, EntryKind::Leave, 0).map(drop),
-        false => team.barrier(),
+        false => team.shared.pass_barrier(LEAVING),
     }
 }
 

@@ -85,10 +85,7 @@ impl Team {
     /// # Errors
     /// See [`Team`].
     pub fn barrier(&self) -> Result<()> {
-        match &self.shared.arena {
-            None => self.begin_barrier()?.wait(),
-            Some(arena) => self.shared.meet(arena, BARRIER, &mut [], |_, _| ()),
-        }
+        self.shared.pass_barrier(BARRIER)
     }
 
     /// Begins a barrier, which ends when all members have begun it.
@@ -420,6 +417,16 @@ impl Shared {
             operations.resume_all(*id);
         }
         Ok(())
+    }
+
+    /// Returns when all members have come to this barrier: one of the program, or that in which
+    /// they leave.
+    #[inline]
+    pub fn pass_barrier(&self, call: OperationCall) -> Result<()> {
+        match &self.arena {
+            None => self.operations.begin(self.id, &call, barrier_values)?.wait(),
+            Some(arena) => self.meet(arena, call, &mut [], |_, _| ()),
+        }
     }
 
     /// An operation of this team that this member has begun.

@@ -13,6 +13,14 @@ use weft_threads::{Between, Interrupt, Job};
 
 /// Runs `program` with the team of all ranks of `job`; they leave together.
 pub fn run<T: Send>(job: Job, program: impl Fn(&Team, &Arc<Engine>) -> T + Sync) -> Vec<T> {
+    run_with_barrier(job, |barrier, engine| program(barrier.team(), engine))
+}
+
+/// Does what [`run`] does, for a program that may leave by itself.
+fn run_with_barrier<T: Send>(
+    job: Job,
+    program: impl Fn(&Barrier, &Arc<Engine>) -> T + Sync,
+) -> Vec<T> {
     let done = AtomicU64::new(0);
     job.run(
         |packets| {
@@ -23,7 +31,7 @@ pub fn run<T: Send>(job: Job, program: impl Fn(&Team, &Arc<Engine>) -> T + Sync)
             ((barrier, engine), Box::new(interrupt) as Interrupt)
         },
         |(barrier, engine)| {
-            let result = program(barrier.team(), &engine);
+            let result = program(&barrier, &engine);
             // A team that has failed has no barrier to leave by.
             engine.flush().unwrap();
             done.fetch_add(1, Ordering::SeqCst);
@@ -345,6 +353,24 @@ fn disagreement(job: Job, program: impl Fn(&Team) -> Result<(), Error> + Sync) {
         assert_ne!(said.one.1, said.other.1);
         let Rank(liar) = if said.one.0 == 1 { said.one.0 } else { said.other.0 };
         assert_eq!((liar, said.number), (1, 1), "{said}");
+    }
+}
+
+#[test]
+fn a_barrier_agrees_with_no_member_that_leaves() {
+    for job in kinds_of_job(3) {
+        let outcomes = run_with_barrier(job, |barrier, _| match barrier.team().rank() {
+            1 => barrier.wait(),
+            _ => barrier.leave(),
+        });
+        for (rank, outcome) in outcomes.into_iter().enumerate() {
+            let Err(Error::Disagreement(said)) = outcome else {
+                panic!("{rank}: {outcome:?}, {job:?}")
+            };
+            let said = said.to_string();
+            assert!(said.contains("rank 1 began barrier"), "{said}");
+            assert!(said.contains(" began leaving the job"), "{said}");
+        }
     }
 }
 

@@ -118,20 +118,40 @@ impl Evidence<'_> {
         if !is_part(LITTLE, idle, total) {
             return vec![self.busy(idle, total), self.of_balance()];
         }
-        match (most, self.blame.first()) {
-            (Some(Blame { rank: Some(rank), direct_ns, .. }), _) if is_much(*direct_ns) => {
+        // The root of a reduction is waited for by all, and late because of who brings it the rest.
+        let late = self.blame.iter().filter(|of| is_much(of.in_the_end_ns));
+        let loaded = late.clone().find(|of| of.rank.is_some_and(|rank| self.is_loaded(rank)));
+        let first = || self.blame.first().filter(|_| self.stands_out(idle));
+        let in_the_end = loaded.or_else(|| late.clone().next()).or_else(first);
+        let direct = most.filter(|of| is_much(of.direct_ns));
+        match (direct, in_the_end) {
+            (Some(Blame { rank: Some(rank), .. }), Some(Blame { rank: Some(last), .. }))
+                if rank == last =>
+            {
                 vec![self.blames(*rank), self.reason(*rank)]
             }
-            (_, Some(Blame { rank: Some(rank), in_the_end_ns, .. }))
-                if is_much(*in_the_end_ns) || self.stands_out(idle) =>
-            {
+            (_, Some(Blame { rank: Some(rank), in_the_end_ns, .. })) => {
                 vec![self.in_the_end(*rank, *in_the_end_ns, idle, total), self.reason(*rank)]
             }
-            (Some(Blame { rank: None, direct_ns, .. }), _) if is_much(*direct_ns) => {
+            (Some(Blame { rank: Some(rank), .. }), _) => {
+                vec![self.blames(*rank), self.reason(*rank)]
+            }
+            (Some(Blame { rank: None, direct_ns, .. }), _) => {
                 vec![self.waits(idle, total), self.no_packets(*direct_ns, idle)]
             }
             _ => vec![self.waits(idle, total), self.of_balance()],
         }
+    }
+
+    /// True if this rank computes far longer than the mean.
+    fn is_loaded(&self, rank: u32) -> bool {
+        self.load(rank).is_some_and(|load| load >= LOADED)
+    }
+
+    /// Computing time of this rank, in units of the mean.
+    fn load(&self, rank: u32) -> Option<f64> {
+        let of = self.ranks.get(rank as usize)?;
+        Some(of.computing_ns as f64 / self.balance.mean_ns.max(1) as f64)
     }
 
     /// True if one rank is waited for in the end far more than all others.
@@ -203,8 +223,9 @@ impl Evidence<'_> {
 
     /// Sentence on why others wait for this rank.
     fn reason(&self, rank: u32) -> String {
-        let Some(of) = self.ranks.get(rank as usize) else { return self.advice() };
-        let ratio = of.computing_ns as f64 / self.balance.mean_ns.max(1) as f64;
+        let (Some(of), Some(ratio)) = (self.ranks.get(rank as usize), self.load(rank)) else {
+            return self.advice();
+        };
         let share = units::percent(of.handler_ns, of.total());
         if ratio >= LOADED {
             return format!(

@@ -28,6 +28,7 @@ pub fn lex(sources: &Sources, stretch: Span) -> Lexed<'_> {
         match token {
             Ok(Token::Comment) => lexed.comments.push(span),
             Ok(Token::OpenString | Token::OpenChar) => lexed.diagnostics.push(unterminated(span)),
+            Ok(Token::LongChar) => lexed.diagnostics.push(long_char(sources, span)),
             Ok(token) => lexed.tokens.push((token, span)),
             Err(()) => lexed.diagnostics.push(unknown(sources, span)),
         }
@@ -39,6 +40,13 @@ fn unterminated(span: Span) -> Diagnostic {
     let what = "this text has no closing quote on its line";
     Diagnostic::new(Code::Unterminated, "unterminated text", span, what)
         .help("close it with the quote it began with: \"...\" for a string, 'c' for one character")
+}
+
+fn long_char(sources: &Sources, span: Span) -> Diagnostic {
+    let text = sources.text(span).trim_matches('\'');
+    let what = "single quotes are around one character";
+    Diagnostic::new(Code::Unterminated, "several characters between single quotes", span, what)
+        .help(format!("write a string between double quotes: \"{text}\""))
 }
 
 fn unknown(sources: &Sources, span: Span) -> Diagnostic {
@@ -88,6 +96,9 @@ macro_rules! tokens {
             /// The beginning of a character that does not end; the lexer reports it.
             #[regex(r"'([^'\\\n]|\\[^\n])?")]
             OpenChar,
+            /// Several characters between single quotes; the lexer reports them.
+            #[regex(r"'([^'\\\n]|\\[^\n])([^'\\\n]|\\[^\n])+'")]
+            LongChar,
             /// A comment; the lexer sets it apart.
             #[regex(r"#[^\n]*", allow_greedy = true)]
             Comment,
@@ -105,7 +116,7 @@ macro_rules! tokens {
                     $(Token::$sign => write!(out, "`{}`", $text),)*
                     Token::Name(text) | Token::Integer(text) | Token::Real(text)
                     | Token::Text(text) | Token::Char(text) => write!(out, "`{text}`"),
-                    Token::OpenString | Token::OpenChar => write!(out, "text"),
+                    Token::OpenString | Token::OpenChar | Token::LongChar => write!(out, "text"),
                     Token::Comment => write!(out, "a comment"),
                 }
             }

@@ -10,6 +10,7 @@ use crate::server::serve;
 use crate::simulated::Simulated;
 use crate::started::Ends;
 use crate::toolchain::{Ranks, Weft, folder_for_program};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 
 /// Checks, formats, compiles and runs programs in Orca.
@@ -129,7 +130,7 @@ each until it waits; computing takes no virtual time. The exit status is 1 if th
 
 /// The program `orcac`.
 pub fn main() -> ExitCode {
-    match Arguments::parse().command {
+    match Arguments::try_parse().unwrap_or_else(|error| refuse(&error)).command {
         Command::Build { output, c, files } => finished(build(output, c, &files)),
         Command::Run { n, files, options } => {
             let start = |weft: &Weft, program: &Path| weft.command(program, n, &options);
@@ -143,6 +144,18 @@ pub fn main() -> ExitCode {
         Command::Check { files } => texts(&check_files(&files, colored())),
         Command::Fmt { check, files } => texts(&format_files(&files, check, colored())),
     }
+}
+
+/// Says what is wrong with the command line. A file in the place of a command was to be run.
+fn refuse(error: &clap::Error) -> ! {
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+        && word.ends_with(".orca")
+    {
+        eprintln!("orcac: '{word}' is no command: did you mean 'orcac run {word}'?");
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 /// The exit status of a command, whose errors are printed.

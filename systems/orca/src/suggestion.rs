@@ -12,3 +12,17 @@ pub fn did_you_mean<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Opt
     let nearest = known.map(|known| (distance(&known), known)).min()?;
     (nearest.0 <= furthest && nearest.1.len() > 1).then(|| format!("did you mean `{}`?", nearest.1))
 }
+
+/// The advice to write a basic type of Orca's, if the name is the one that other languages have for
+/// it.
+pub fn foreign_type(name: &str) -> Option<String> {
+    let meant = match name.to_ascii_lowercase().as_str() {
+        "int" | "long" | "short" | "int32" | "int64" | "unsigned" | "uint" | "size_t" => "integer",
+        "bool" => "boolean",
+        "float" | "double" | "float64" => "real",
+        "str" => "string",
+        "character" | "byte" => "char",
+        _ => return None,
+    };
+    Some(format!("did you mean `{meant}`?"))
+}

@@ -22,7 +22,8 @@ pub enum Error {
     NoSolution,
     /// A game that is longer than it says itself ([`crate::Game::longest`]).
     #[error(
-        "games from there may be longer than the {moves} moves that the rules say are the longest"
+        "games from there may be longer than the {moves} moves that the rules say are the longest: have `longest` \
+         say more, or leave it out"
     )]
     Longer {
         /// Moves of the longest game, as the game says.

@@ -3,6 +3,7 @@
 use crate::outside::hibernate;
 use crate::{Animal, Result};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use weft::prelude::*;
 
 pub(crate) const ALL: &[Animal] = &[
@@ -21,6 +22,12 @@ pub(crate) const ALL: &[Animal] = &[
         ranks: 3,
         verdict: &["deadlock: ", "ranks 0 to 2 wait for a message on port 'silence'"],
         run: silence,
+    },
+    Animal {
+        name: "flag",
+        ranks: 2,
+        verdict: &["deadlock: ", "ranks 0, 1 wait for what a handler is to do"],
+        run: flag,
     },
     Animal {
         name: "other-port",
@@ -107,6 +114,14 @@ fn cross(weft: Weft) -> Result {
 fn silence(weft: Weft) -> Result {
     weft.mailbox("silence")?.receive()?;
     Ok(())
+}
+
+/// Each waits for its handler, to which nobody sends.
+fn flag(weft: Weft) -> Result {
+    let heard = Arc::new(AtomicBool::new(false));
+    let hears = Arc::clone(&heard);
+    let _port = weft.port("flag", move |_| hears.store(true, Ordering::Relaxed))?;
+    Ok(weft.poll_until(|| heard.load(Ordering::Relaxed))?)
 }
 
 fn other_port(weft: Weft) -> Result {

@@ -13,7 +13,7 @@ pub(crate) const ALL: &[Animal] = &[
     Animal {
         name: "loop",
         ranks: 4,
-        verdict: &["rank 1 computes, outside of Weft", "ranks 0, 2, 3 wait for it: barrier"],
+        verdict: &["rank 1 computes or polls", "ranks 0, 2, 3 wait for it: barrier"],
         run: computes,
     },
     Animal {

@@ -13,6 +13,7 @@ fn run(example: Example, ranks: u16, preset: Preset, faults: Faults, seed: u64) 
     let simulation = Simulation::new(options).unwrap();
     match example.run {
         Program::Messages(run) => simulation.run(run),
+        Program::Objects(run) => simulation.run(run),
         Program::WithOptions => {
             let options = ExampleOptions::try_parse_from(["weft-example", example.name]).unwrap();
             simulation.run(move |weft| options.run(weft))

@@ -5,6 +5,7 @@
 
 mod abi;
 mod install;
+mod mistakes;
 mod packages;
 mod pages;
 mod programs;

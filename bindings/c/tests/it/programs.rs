@@ -114,7 +114,7 @@ const LOSSES: &str = "tests/losses.c";
 const HEADERS: [&str; 3] = ["include/weft.h", "include/weft-objects.h", "include/weft-sim.h"];
 
 /// The folder that Cargo builds into.
-fn built() -> PathBuf {
+pub fn built() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.ancestors().nth(2).unwrap().to_path_buf();
     for file in ["weft", "libweft.so", "libweft.a"] {
@@ -138,7 +138,7 @@ fn run(command: &mut Command) -> String {
 }
 
 /// A folder for programs, with the library under the name that they look for.
-fn folder() -> TempDir {
+pub fn folder() -> TempDir {
     folder_with(&built().join("libweft.so"))
 }
 
@@ -162,7 +162,7 @@ fn library(wrapper: &[&str]) -> (TempDir, PathBuf) {
 }
 
 /// Compiles and links a program, and returns its path.
-fn compile(source: &str, flags: &[&str], folder: &TempDir) -> PathBuf {
+pub fn compile(source: &str, flags: &[&str], folder: &TempDir) -> PathBuf {
     let program = folder.path().join("program");
     let shared = [format!("-L{}", built().display()), "-lweft".into()];
     let mut command = Command::new("cc");

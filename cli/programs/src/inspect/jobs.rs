@@ -22,7 +22,7 @@ Examples:
 #[command(after_help = WHY_EXAMPLES)]
 pub(crate) struct Why {
     /// The job: the process of its `weft run` [default: the only one]
-    #[arg(value_parser = job_number)]
+    #[arg(value_parser = job_number, allow_negative_numbers = true)]
     job: Option<u32>,
 }
 

@@ -39,7 +39,7 @@ at no other time.";
 pub(crate) struct Top {
     /// The job: the process of its `weft run`, or one of a process manager's, as `weft ps` lists it
     /// [default: the only one]
-    #[arg(value_parser = job_number)]
+    #[arg(value_parser = job_number, allow_negative_numbers = true)]
     job: Option<u32>,
     /// Print one table of the next second, and end; as is usual if nobody looks at a terminal
     #[arg(long)]
@@ -116,6 +116,7 @@ fn watch(
 ) -> Result<Option<String>> {
     let mut view = View::new(job, Order::default());
     let mut before = first;
+    view.show(Rates::between(&before, &before));
     let mut recording: Option<Recording> = None;
     loop {
         if let Some(line) = recording.as_mut().and_then(Recording::line) {

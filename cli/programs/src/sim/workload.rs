@@ -32,6 +32,7 @@ pub enum Workload {
     Water(weft_apps::water::Options),
     Application(weft_bench::application::Options),
     Example(weft_examples::Messages),
+    ExampleOnObjects(weft_examples::ObjectProgram),
     ExampleOnRegions(weft_examples::Regions),
     ExampleWithOptions(ExampleOptions),
     Storm(StormArguments),
@@ -103,6 +104,7 @@ impl ExampleArguments {
                 bail!("{name} has no options (weft sim weft-example --help)")
             }
             Program::Messages(run) => Ok(Workload::Example(run)),
+            Program::Objects(run) => Ok(Workload::ExampleOnObjects(run)),
             Program::Regions(run) => Ok(Workload::ExampleOnRegions(run)),
         }
     }
@@ -238,6 +240,7 @@ impl Workload {
                 Run::of(simulation.run(move |weft| weft_bench::application::rank(&weft, &options)))
             }
             Workload::Example(run) => Run::of(simulation.run(*run)),
+            Workload::ExampleOnObjects(run) => Run::of(simulation.run(*run)),
             Workload::ExampleOnRegions(run) => {
                 let run = *run;
                 Run::of(simulation.run_packets(move |packets| run(&packets)))

@@ -84,7 +84,7 @@ fn stacks_of_ranks_on_other_hosts_are_told() {
     let job = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut cage = Cage(job);
     let stacks = [
-        "rank 1 computes, outside of Weft; its stack: weft_zoo::outside::computes (outside.rs:",
+        "rank 1 computes or polls; its stack: weft_zoo::outside::computes (outside.rs:",
         "; its stack: weft::weft::Weft::barrier (weft.rs:",
         "), weft_zoo::main (main.rs:",
     ];

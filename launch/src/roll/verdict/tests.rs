@@ -19,7 +19,7 @@ fn the_odd_one_is_named_with_those_that_it_keeps() {
     let computes = Standing { since: Some(Duration::from_secs(31)), ..does(1, Doing::Computes) };
     let all = [barrier(0, 312), computes, barrier(2, 20), barrier(3, 9)];
     let said = format!(
-        "rank 1 computes, outside of Weft, for 31.0 s; ranks 0, 2, 3 wait for it: {BARRIER}, \
+        "rank 1 computes or polls, for 31.0 s; ranks 0, 2, 3 wait for it: {BARRIER}, \
          for 31.2 s"
     );
     assert_eq!(lines(&all, 4), [said]);
@@ -58,9 +58,8 @@ fn who_is_kept_by_one_that_is_kept_is_named_too() {
 #[test]
 fn ranks_that_keep_the_same_others_are_named_together() {
     let all = [barrier(0, 9), does(1, Doing::Computes), does(2, Doing::Computes), barrier(3, 9)];
-    let said = format!(
-        "ranks 1, 2 compute, outside of Weft; ranks 0, 3 wait for them: {BARRIER}, for 0.9 s"
-    );
+    let said =
+        format!("ranks 1, 2 compute or poll; ranks 0, 3 wait for them: {BARRIER}, for 0.9 s");
     assert_eq!(lines(&all, 4), [said]);
 }
 

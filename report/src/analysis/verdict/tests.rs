@@ -78,6 +78,36 @@ fn who_is_waited_for_through_others_is_named() {
 }
 
 #[test]
+fn who_has_the_root_of_a_reduction_wait_is_named_and_not_the_root() {
+    // Rank 2 computes three times as long; all bring rank 0 what they have, which answers.
+    let mut of = Builder::new("", 4);
+    for rank in 0..4 {
+        of = of.event(rank, 0, What::Interrupted);
+    }
+    for round in 0..10 {
+        let at = 1000 * round;
+        for rank in [1, 3] {
+            of = of.event(rank, at + 300, What::WaitBegins);
+        }
+        of = of.event(0, at + 310, What::WaitBegins);
+        for rank in [1, 3] {
+            of = of.packet((rank, at + 301), (0, at + 305), 8);
+        }
+        of = of.packet((2, at + 900), (0, at + 905), 8).event(0, at + 906, What::WaitEnds);
+        of = of.event(2, at + 901, What::WaitBegins);
+        for rank in 1..4 {
+            let left = at + 910 + u64::from(rank);
+            of = of.packet((0, left), (rank, left + 5), 8).event(rank, left + 6, What::WaitEnds);
+        }
+    }
+    let said = verdict(of);
+    assert!(
+        said.contains("for rank 2 in the end: for ranks that wait for it. Rank 2 computes "),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_program_that_hangs_is_said_first() {
     let of = Builder::new("", 3)
         .event(0, 0, What::Interrupted)

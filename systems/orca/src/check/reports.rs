@@ -5,7 +5,7 @@ use super::symbols::Symbols;
 use super::types::{Type, TypeId, Types};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
-use crate::suggestion::did_you_mean;
+use crate::suggestion::{did_you_mean, foreign_type};
 use crate::tree::Name;
 
 impl Symbols<'_> {
@@ -20,7 +20,7 @@ impl Symbols<'_> {
 
     /// Reports a name that nothing here has.
     pub fn report_unknown(&mut self, scope: ScopeId, name: &str, span: Span) {
-        let help = did_you_mean(name, self.scopes.visible(scope));
+        let help = did_you_mean(name, self.scopes.visible(scope)).or_else(|| foreign_type(name));
         let help = help.or_else(|| {
             let elsewhere = self.objects.iter().any(|object| object.name.text == name)
                 || self.modules.iter().any(|module| module.name.text == name);

@@ -68,7 +68,8 @@ fn diagnostic(error: &Trouble<'_>, tokens: &[(Token<'_>, Span)]) -> Diagnostic {
         RichReason::Custom(missing) => unclosed(*error.span(), missing, tokens),
         RichReason::ExpectedFound { expected, found } => {
             let found = found.as_deref().copied();
-            unexpected(expected, found, *error.span())
+            let next = token_from(tokens, error.span().end).map(|(token, _)| *token);
+            unexpected(expected, (found, next), *error.span())
         }
     }
 }
@@ -106,7 +107,7 @@ fn unclosed(span: Span, missing: &str, tokens: &[(Token<'_>, Span)]) -> Diagnost
 
 fn unexpected(
     expected: &[RichPattern<'_, Token<'_>>],
-    found: Option<Token<'_>>,
+    (found, next): (Option<Token<'_>>, Option<Token<'_>>),
     span: Span,
 ) -> Diagnostic {
     let found_text = found.map_or("the end of the file".to_owned(), |token| token.to_string());
@@ -118,7 +119,7 @@ fn unexpected(
     let is_parameter = matches!(found, Some(Token::Const | Token::Function));
     let is_unsupported = is_parameter && expected.contains("`type`");
     let code = if is_unsupported { Code::Unsupported } else { Code::Syntax };
-    let help = advice(&expected, found);
+    let help = advice(&expected, found, next);
     let help = help.unwrap_or_else(|| "remove it, or write before it what is missing".to_owned());
     Diagnostic::new(code, message, span, "not expected here").help(help)
 }
@@ -147,15 +148,32 @@ fn listed(expected: &BTreeSet<String>) -> Option<String> {
     })
 }
 
-/// Advice for what people often write who know other languages.
-fn advice(expected: &BTreeSet<String>, found: Option<Token<'_>>) -> Option<String> {
+/// Advice for what people often write who know other languages; `next` is the token after it.
+fn advice(
+    expected: &BTreeSet<String>,
+    found: Option<Token<'_>>,
+    next: Option<Token<'_>>,
+) -> Option<String> {
     let expects = |text: &str| expected.contains(text);
+    if expects("`:=`") && matches!(next, Some(Token::Equal | Token::Plus | Token::Minus)) {
+        let sign = match found? {
+            Token::Plus => "+:=",
+            Token::Minus => "-:=",
+            Token::Star => "*:=",
+            _ => return None,
+        };
+        return Some(format!("a variable is changed by `{sign}`: `n {sign} 1;`"));
+    }
     Some(
         match found? {
             Token::Const | Token::Function if expects("`type`") => {
                 "only types are parameters of what is generic"
             }
             Token::Equal if expects("`in`") => "a `for` runs over a range: `for i in 1..10 do`",
+            Token::Assign if expects("`in`") => "a `for` runs over a range: `for i in 1..10 do`",
+            Token::Semicolon if expects("`(`") => {
+                "an operation is called with parentheses, also without arguments: `x$f();`"
+            }
             Token::Equal if expects("an expression") => "equality is written with one `=`",
             Token::Equal if expects("`:=`") => "assignment is written `:=`",
             Token::Assign if expects("`then`") || expects("`do`") => "equality is written `=`",

@@ -92,6 +92,14 @@ fn bad_usage_has_a_status_of_its_own() {
 }
 
 #[test]
+fn a_file_in_the_place_of_a_command_was_to_be_run() {
+    let output = orcac(&["sieve.orca"]);
+    assert_eq!(output.status.code(), Some(2));
+    let expected = "orcac: 'sieve.orca' is no command: did you mean 'orcac run sieve.orca'?\n";
+    assert_eq!(text(&output.stderr), expected);
+}
+
+#[test]
 fn help_has_examples() {
     for arguments in [&["--help"][..], &["check", "--help"], &["fmt", "--help"]] {
         let output = orcac(arguments);

@@ -118,8 +118,8 @@ fn help_has_examples_and_mistakes_are_explained() {
     for (words, expected) in [
         (&[][..], "Usage: awari <COMMAND>"),
         (&["make"], "--stones <STONES>"),
-        (&["make", "--stones", "14"], "14 is not in 0..=13"),
-        (&["make", "--stones", "2", "--batch", "3"], "3 is not in 4..=16777216"),
+        (&["make", "--stones", "14"], "it is 0 to 13"),
+        (&["make", "--stones", "2", "--batch", "3"], "it is 4 to 16777216"),
         (&["make", "--stones", "2", "--directory", "file"], "cannot make file: "),
         (&["make", "--stones", "2"], "./awari-1.db is damaged: it has 11 bytes"),
         (&["query", "1 2 3"], "'1 2 3' is no board: write 12 numbers"),

@@ -84,7 +84,7 @@ fn mistakes_are_explained_with_a_status() {
         ("solve connect-four --deadline 0s", "not solved within 0s: nothing is known by then"),
         ("solve connect-four 4 8", "'8' is no move here: a move is the number of a column"),
         ("play othello --self --second", "cannot be used with"),
-        ("bench othello --depth 0", "0 is not in 1..=60"),
+        ("bench othello --depth 0", "it is 1 to 60"),
         ("bench fifteen", "fifteen is a puzzle, which is solved"),
         ("solve fifteen 9", "'9' is no move here: a move is its number by the rules; there are"),
         (

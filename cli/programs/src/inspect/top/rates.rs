@@ -40,6 +40,9 @@ pub(crate) const COLUMNS: [(Column, &str); 9] = [
     (Column::Memory, "memory"),
 ];
 
+/// State of a rank that waits for nothing, of which its counts may tell more.
+const RUNS: &str = "computes or polls";
+
 /// Order of ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Order {
@@ -160,7 +163,9 @@ impl Rate {
 
     /// State in words, and since when, if that is long.
     pub fn state(&self) -> String {
+        let has_packets = self.sent + self.received > 0.0;
         match self.now.since {
+            _ if has_packets && self.now.state == RUNS => "exchanges packets".into(),
             Some(since) if since >= 1.0 => format!("{}, for {since:.1} s", self.now.state),
             _ => self.now.state.clone(),
         }

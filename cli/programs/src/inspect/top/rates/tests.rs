@@ -5,7 +5,7 @@ use super::*;
 fn look(seconds: f64, packets: &[u64]) -> Snapshot {
     let ranks = (0..).zip(packets).map(|(rank, packets)| RankNow {
         rank,
-        state: "computes".into(),
+        state: "computes or polls".into(),
         counts: Some(Counts {
             packets_sent: *packets,
             bytes_sent: packets * 1024,

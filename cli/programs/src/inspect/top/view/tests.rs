@@ -9,7 +9,7 @@ fn look(seconds: f64) -> Snapshot {
     let ranks = (0..3u16).map(|rank| RankNow {
         rank,
         process: 100 + u32::from(rank),
-        state: "computes".into(),
+        state: "computes or polls".into(),
         counts: Some(Counts {
             packets_sent: (seconds * f64::from(rank) * 10.0) as u64,
             ..Counts::default()
@@ -40,7 +40,7 @@ fn ranks_are_shown_with_what_they_do() {
     assert_eq!(lines[0], "weft top: job 4711: 3 ranks of ring, for 2.0 s");
     assert!(lines[1].contains("▲rank") && lines[1].contains("state"), "{}", lines[1]);
     assert!(lines[4].trim_start().starts_with('2') && lines[4].contains("20"), "{}", lines[4]);
-    assert!(lines[4].ends_with("computes"));
+    assert!(lines[4].ends_with("computes or polls"));
     assert!(lines[19].starts_with("q end"));
 }
 
@@ -58,7 +58,10 @@ fn keys_sort_and_show_details() {
     view.press(KeyCode::Down);
     view.press(KeyCode::Enter);
     let lines = screen(&mut view);
-    assert!(lines.iter().any(|line| line.contains("rank 1, process 101: computes")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.contains("rank 1, process 101: computes or polls")),
+        "{lines:?}"
+    );
 }
 
 #[test]
