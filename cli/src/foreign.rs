@@ -102,7 +102,7 @@ const COMMANDS: &[Advice] = &[
     ),
     (&["stats", "htop", "monitor"], "what the ranks of a job do is shown by weft top"),
     (
-        &["build", "test", "check", "new", "init", "add"],
+        &["build", "test", "check", "init", "add"],
         "that is cargo's: cargo build first, then weft run -n 4 -- target/debug/program",
     ),
     (

@@ -433,7 +433,7 @@ fn the_library_has_a_version_in_its_name_and_exports_what_the_header_says() {
 
 #[test]
 fn tests_call_every_function() {
-    let paths = PROGRAMS.iter().map(|(path, ..)| *path).chain([SIMULATION, GROWS, LOSSES]);
+    let paths = PROGRAMS.iter().map(|(path, ..)| *path).chain([SIMULATION, GROWS, VISITS, LOSSES]);
     let tests = paths.filter(|path| path.starts_with("tests/"));
     let text: String =
         tests.map(|path| std::fs::read_to_string(here().join(path)).unwrap()).collect();
