@@ -41,8 +41,13 @@ const ALONE: [(&str, &str, &str); 4] = [
 
 /// Jobs that have a `/dev/shm` of their own, beside the others, or run alone where the system gives
 /// them none.
-const OWN_SHARED_MEMORY: [(&str, &str); 3] =
-    [("cli", "across"), ("cli", "farm"), ("launch", "descriptors")];
+const OWN_SHARED_MEMORY: [(&str, &str); 5] = [
+    ("cli", "across"),
+    ("cli", "farm"),
+    ("cli", "survivors"),
+    ("cli", "tickets"),
+    ("launch", "descriptors"),
+];
 const ALL_SHARED_MEMORY: &str = "compares all names in /dev/shm, where others put files, too";
 
 /// Jobs that take longest, which begin first: whoever begins last ends last.

@@ -38,15 +38,26 @@ impl Place {
     fn new() -> Self {
         let place = Place(tempfile::tempdir().unwrap());
         let prefix = place.prefix();
-        fs::create_dir_all(prefix.join("lib/pkgconfig")).unwrap();
+        for folder in ["pkgconfig", "cmake/Weft"] {
+            fs::create_dir_all(prefix.join("lib").join(folder)).unwrap();
+        }
         symlink(root().join("bindings/c/include"), prefix.join("include")).unwrap();
-        for name in ["libweft.so", "libweft.so.0"] {
+        let version = env!("CARGO_PKG_VERSION");
+        for name in ["libweft.so", "libweft.so.0", &format!("libweft.so.{version}")] {
             symlink(built("libweft.so"), prefix.join("lib").join(name)).unwrap();
         }
-        let text = fs::read_to_string(root().join("bindings/c/weft.pc.in")).unwrap();
-        let text = text.replace("@prefix@", prefix.to_str().unwrap());
-        let text = text.replace("@version@", env!("CARGO_PKG_VERSION"));
-        fs::write(prefix.join("lib/pkgconfig/weft.pc"), text).unwrap();
+        for (template, file) in [
+            ("bindings/c/weft.pc.in", "pkgconfig/weft.pc"),
+            ("packaging/cmake/WeftConfig.cmake.in", "cmake/Weft/WeftConfig.cmake"),
+            ("packaging/cmake/WeftConfigVersion.cmake.in", "cmake/Weft/WeftConfigVersion.cmake"),
+        ] {
+            let text = fs::read_to_string(root().join(template)).unwrap();
+            let text = text.replace("@prefix@", prefix.to_str().unwrap());
+            let text = text.replace("@libdir@", "${prefix}/lib");
+            let text = text.replace("@include@", "../../../include");
+            let text = text.replace("@version@", version);
+            fs::write(prefix.join("lib").join(file), text).unwrap();
+        }
         place
     }
 
@@ -68,7 +79,8 @@ impl Place {
         command.current_dir(self.0.path().join("two-words")).stdin(Stdio::null());
         command.env("PATH", path()).env("WEFT_QUIET", "1");
         command.env("PKG_CONFIG_PATH", self.prefix().join("lib/pkgconfig"));
-        command.env_remove("MAKEFLAGS").env_remove("LD_LIBRARY_PATH");
+        // Not as a make below the one that runs the tests, which says where it is.
+        command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").env_remove("LD_LIBRARY_PATH");
         command
     }
 
@@ -149,7 +161,10 @@ fn who_has_no_weft_pc_is_told_how_it_is_found() {
 fn cmake_and_meson_build_and_test_it() {
     let place = Place::new();
     place.make(&["--c"]);
-    place.run("cmake", &["-B", "build", "-DCMAKE_C_FLAGS=-Werror"]);
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", place.prefix().display());
+    place.run("cmake", &["-B", "build", "-DCMAKE_C_FLAGS=-Werror", &prefix]);
+    let found = place.run("grep", &["^Weft_DIR:", "build/CMakeCache.txt"]);
+    assert!(found.trim().ends_with("lib/cmake/Weft"), "{found}");
     place.run("cmake", &["--build", "build"]);
     let tested = place.run("ctest", &["--test-dir", "build", "--verbose"]);
     assert!(tested.contains("100% tests passed, 0 tests failed out of 3"), "{tested}");
