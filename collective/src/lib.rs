@@ -68,6 +68,7 @@
 pub mod agreement;
 pub mod arena;
 mod awaited;
+#[cfg(not(loom))]
 pub mod counting;
 pub mod format;
 pub mod growing;
