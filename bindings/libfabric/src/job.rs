@@ -477,7 +477,10 @@ impl Job {
     }
 
     fn next_ended(&self) -> Option<EndNotice> {
-        self.enter_quietly().started.ended()
+        let mut state = self.enter_quietly();
+        let ended = state.started.ended();
+        state.note_started();
+        ended
     }
 
     /// Wakes those that wait, if they are more than the caller's own `waiting`, because this thread

@@ -311,7 +311,7 @@ fn read_now(
         queue.job.progress_in(&mut state)?;
         let found = take(queue, &mut state, room, count, sources);
         queue.job.note_pending(&state);
-        let has_ended = state.started.has_ended();
+        let has_ended = state.has_started && state.started.has_ended();
         drop(state);
         if has_ended {
             queue.job.tell_ended();

@@ -41,6 +41,8 @@ pub(crate) struct State {
     pub started: StartedOperations<EndNotice>,
     /// Operations in arenas in which no thread waits.
     pub in_arenas: StartedInArenas,
+    /// False if there are none of either kind, and all of their ends are told.
+    pub has_started: bool,
     /// Arenas of teams, in shared memory.
     pub arenas: BTreeMap<TeamId, Arc<Arena>>,
     /// Areas of this rank's shared memory, and which team has which.
@@ -94,6 +96,7 @@ impl State {
             collectives: Teams::new(rank, collectives::TUNING, keeps),
             started: StartedOperations::default(),
             in_arenas: StartedInArenas::default(),
+            has_started: false,
             arenas: BTreeMap::new(),
             areas: Areas::default(),
             led: BTreeMap::new(),
@@ -169,7 +172,7 @@ impl State {
         if self.is_waiting || self.has_to_transmit() || self.exchange.awaits_zero_copy() {
             any |= self.transmit(packets)?;
         }
-        if self.started.is_due() || !self.in_arenas.is_empty() {
+        if self.has_started {
             any |= self.advance_started(packets)?;
         }
         self.tell();
@@ -179,6 +182,9 @@ impl State {
     /// Has operations in which no thread waits go on. True if one has ended.
     #[inline(never)]
     pub fn advance_started(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
+        if !self.started.is_due() && self.in_arenas.is_empty() {
+            return Ok(false);
+        }
         let advanced = self.advance_in_arenas().and_then(|any| {
             let mut network = CollectivePackets(&mut packets);
             Ok(any | self.started.advance(&mut self.collectives, &mut network)?)
@@ -194,6 +200,11 @@ impl State {
                 Err(error)
             }
         }
+    }
+
+    /// Notes whether there are operations in which no thread waits, or ends of theirs to be told.
+    pub fn note_started(&mut self) {
+        self.has_started = !(self.started.is_idle() && self.in_arenas.is_empty());
     }
 
     fn advance_in_arenas(&mut self) -> weft_tagged::Result<bool> {
@@ -263,14 +274,13 @@ impl State {
             || self.has_to_transmit()
             || self.exchange.awaits_zero_copy()
             || self.has_event()
-            || self.started.is_due()
-            || !self.in_arenas.is_empty()
-            || self.has_news()
+            || self.has_started
+            || self.reports.has_completions()
     }
 
     /// True if whoever reads completions finds something, without a look at what has arrived.
     pub fn has_news(&self) -> bool {
-        self.reports.has_completions() || self.started.has_ended()
+        self.reports.has_completions() || (self.has_started && self.started.has_ended())
     }
 
     /// True if something ended that the program was not told of.

@@ -127,12 +127,14 @@ impl<'a> Team<'a> {
             let place = ((self.size, self.me), next);
             let begun = StartedInArena::new(Arc::clone(arena), *call, place, buffers, started);
             state.in_arenas.add(self.id, begun);
+            state.note_started();
             return self.advance(state);
         }
         self.keep_own(call, &mut buffers);
         let State { started: all, collectives, .. } = &mut *state;
         all.start(collectives, self.id, call, buffers, started)
             .map_err(|refused| self.refusal_of(&refused))?;
+        state.note_started();
         self.advance(state)
     }
 

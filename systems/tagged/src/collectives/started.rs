@@ -146,6 +146,11 @@ impl<N> StartedOperations<N> {
         Ok(true)
     }
 
+    /// True if none is under way, and all ends are told.
+    pub fn is_idle(&self) -> bool {
+        self.under_way.is_empty() && self.ended.is_empty()
+    }
+
     /// True if an owner has to be told of an end.
     #[inline]
     pub fn has_ended(&self) -> bool {
