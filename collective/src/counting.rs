@@ -158,7 +158,7 @@ impl Brought {
     /// Compares what all members have brought.
     ///
     /// # Errors
-    /// What does not go together, the same at all members.
+    /// Parts that do not go together, the same at all members.
     pub fn compare(all: &[Brought]) -> Result<Gathered, Mismatch> {
         let left_out = |brought: &Brought| match brought {
             Brought::LeavesOut(rank) => Some(*rank),

@@ -16,7 +16,7 @@
 //! | `on_loss`, `progress`, `refused`, `shared_files`, `signals`, `this_host`, `times`, `wait` | more of these |
 //! | `pmi`, `stack` | process managers, and stacks of threads; both know nothing of Weft |
 //! | `messages` | what launcher, ranks, agents and whoever asks about a job tell one another |
-//! | `channel`, `door`, `output` | sockets to ranks and to those who ask to become some, and what ranks write |
+//! | `channel`, `door`, `output` | sockets to ranks and to visitors, and what ranks write |
 //! | `roll`, `job_roll`, `queries` | what ranks do, in lines, and for whoever asks |
 //! | `spec`, `error`, `outcome`, `job` | a job: its description, its state, how it comes out |
 //! | `recording`, `sampling` | what ranks do, as a trace |

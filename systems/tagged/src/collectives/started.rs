@@ -101,7 +101,7 @@ impl<N> StartedOperations<N> {
     /// Has those that are due go on as far as can be. True if one has ended.
     ///
     /// # Errors
-    /// What the network says, or a violation that was found.
+    /// An error of the network, or a violation that was found.
     pub fn advance<M: OperationMemory, K: AsRef<[u8]>>(
         &mut self,
         collectives: &mut Collectives<M, K>,
@@ -165,11 +165,6 @@ impl<N> StartedOperations<N> {
     /// The notice of one that has ended.
     pub fn ended(&mut self) -> Option<N> {
         self.ended.pop_front()
-    }
-
-    /// One that waits for others, if there is one.
-    pub fn first(&self) -> Option<OperationId> {
-        self.under_way.keys().next().copied()
     }
 }
 
