@@ -11,14 +11,14 @@ REMAP = --remap-path-prefix=$(CURDIR)=weft --remap-path-prefix=$(or $(CARGO_HOME
 INSTALL = RUSTFLAGS="$$RUSTFLAGS $(REMAP)" $(CARGO) build --locked --profile installed
 
 # What the demo builds; `cargo run -p xtask -- demo` counts its crates and its seconds.
-DEMO := --package weft-cli --package weft-asp --bin weft --bin asp --features weft-cli/pure-rust
+DEMO := --package weft-command --package weft-asp --bin weft --bin asp --features weft-command/pure-rust
 
 # What people run, which lies in one folder: there `weft` finds all else. `weft-net` is what it has AF_XDP by: it is the one
 # that may be given capabilities (docs/guide/hosts.md). All others are one file of many names, which are hard links.
 COMMANDS := weft weft-net weft-programs
 PROGRAMS := weft-inspect weft-sim weft-bench weft-compare weft-application orcac asp awari qr sor leq tsp puzzle weft-game fft radix lu barnes water weft-example
 HEADERS := weft.h weft-objects.h weft-sim.h weft-game.h
-BINS := $(addprefix --package ,weft-cli weft-net weft-programs) $(addprefix --bin ,$(COMMANDS))
+BINS := $(addprefix --package ,weft-command weft-net weft-programs) $(addprefix --bin ,$(COMMANDS))
 # Gives the file its names.
 LINK = for program in $(PROGRAMS); do ln -f $(1)/weft-programs $(1)/$$program || exit; done
 
@@ -54,6 +54,9 @@ PROVIDERS := $(patsubst %/bin,%/lib,$(BINDIR))/libfabric
 SHARE := $(DESTDIR)$(PREFIX)/share
 MAN3 := $(SHARE)/man/man3
 CMAKE := $(LIBDIR)/cmake/Weft
+# Crates that programs in Rust depend on, which come as sources: those of a registry, but for what commands are made of.
+CRATES := $(filter-out report apps/common cli cli/inspect,$(patsubst %/Cargo.toml,%,$(shell grep -ls '^documentation' */Cargo.toml */*/Cargo.toml)))
+SOURCE := $(SHARE)/weft/source
 # Says where it is to what other people's builds find it by.
 FILL = sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' -e 's|@version@|$(VERSION)|' \
     -e "s|@include@|$$(realpath -m --relative-to=$(CMAKE) $(PREFIX)/include)|"
@@ -141,12 +144,12 @@ WITH_TODAYS_LIBFABRIC := WEFT_LIBFABRIC=$(CURDIR)/target/mpi/mpich/lib/mpich/lib
 # Not among the tests of CI: it installs what other people have published. docs/internals/suites.md says what there is.
 test-mpi: setup
 	bindings/libfabric/tests/install-suites
-	$(CARGO) build --locked --package weft-cli --package weft-libfabric --package weft-libfabric-host
+	$(CARGO) build --locked --package weft-command --package weft-libfabric --package weft-libfabric-host
 	$(CARGO) test --locked --package weft-libfabric --features pypi --test programs \
 	    -- pypi:: suites:: applications:: --test-threads 1 --nocapture
 	$(CARGO) build --locked --workspace --bins
 	$(WITH_TODAYS_LIBFABRIC) $(CARGO) test --locked --package weft-link-conformance --features pypi --test it -- fabric::
-	$(WITH_TODAYS_LIBFABRIC) $(CARGO) test --locked --package weft-cli --features pypi --test it -- fabric:: --test-threads 1
+	$(WITH_TODAYS_LIBFABRIC) $(CARGO) test --locked --package weft-command --features pypi --test it -- fabric:: --test-threads 1
 
 bench:
 	@./setup bench
@@ -240,11 +243,11 @@ soak:
 	@$(MEASURE) --quiet --package weft-soak
 	@$(MEASURED)/weft-soak --packets 1000000000 --faults 300000000 --minutes 25
 	@$(MEASURED)/weft-soak --adaptive --packets 1 --faults 0
-	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test it -- loss:: --nocapture
+	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-command --test it -- loss:: --nocapture
 	$(CARGO) build --locked --release --package weft-examples
-	WEFT_FARM_RUNS=1000 $(CARGO) test --locked --release --package weft-cli --test it \
+	WEFT_FARM_RUNS=1000 $(CARGO) test --locked --release --package weft-command --test it \
 	    -- farm::three_of_eight_are_lost_whoever --nocapture
-	WEFT_SURVIVORS_RUNS=1000 $(CARGO) test --locked --release --package weft-cli --test it \
+	WEFT_SURVIVORS_RUNS=1000 $(CARGO) test --locked --release --package weft-command --test it \
 	    -- --exact survivors::three_of_eight_are_lost_and_all_that_are_left_say_the_same --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
 	WEFT_LOSS_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it -- losses:: --nocapture
@@ -254,13 +257,13 @@ soak:
 	$(CARGO) test --locked --release --package weft-collective --features soak --lib agreement
 	$(CARGO) build --locked --release --package weft-net --bin weft-net --package weft-apps --bin water
 	$(CARGO) build --locked --release --package weft-libfabric --package weft-libfabric-host
-	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test it \
+	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-command --test it \
 	    -- across::ends:: --nocapture --test-threads 1
 	$(CARGO) test --locked --release --package weft-launch --test it -- tree:: --ignored --nocapture
-	WEFT_STOP_S=60 $(CARGO) test --locked --release --package weft-cli --test it \
+	WEFT_STOP_S=60 $(CARGO) test --locked --release --package weft-command --test it \
 	    -- resources::a_rank_that_is_stopped resources::a_rank_that_stays_stopped --nocapture
-	WEFT_KILLS=10000 $(CARGO) test --locked --release --package weft-cli --test it -- across::kills:: --nocapture
-	WEFT_FRAMES=100000000 $(CARGO) test --locked --release --package weft-cli --test it -- middle:: --nocapture
+	WEFT_KILLS=10000 $(CARGO) test --locked --release --package weft-command --test it -- across::kills:: --nocapture
+	WEFT_FRAMES=100000000 $(CARGO) test --locked --release --package weft-command --test it -- middle:: --nocapture
 	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it systems
 	WEFT_OBJECT_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it objects
 	WEFT_OBJECT_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it linda
@@ -269,7 +272,7 @@ soak:
 	ORCA_CASES=20000 $(CARGO) test --locked --release --package weft-orca --test it robustness
 	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test it \
 	    -- exactly_once::with_all_faults --nocapture
-	$(CARGO) build --locked --release --package weft-cli --package weft-apps
+	$(CARGO) build --locked --release --package weft-command --package weft-apps
 	AWARI_STONES=13 AWARI_SLOW=10 $(CARGO) test --locked --release --package weft-apps --test it \
 	    -- awari::processes:: awari::values:: --nocapture
 	KORF_INSTANCES=10 $(CARGO) test --locked --release --package weft-apps --test it puzzle::slow -- --nocapture
@@ -326,10 +329,11 @@ build-installed:
 
 # Only copies what is built in $(RELEASE), and writes what it says of itself: pages of commands, and completions for shells.
 install-files:
-	@install -d $(addprefix $(DESTDIR),$(BINDIR) $(PREFIX)/include $(LIBDIR)/pkgconfig $(CMAKE) $(PROVIDERS)/host) $(MAN3)
+	@install -d $(addprefix $(DESTDIR),$(BINDIR) $(PREFIX)/include $(LIBDIR)/pkgconfig $(CMAKE) $(PROVIDERS)/host) $(MAN3) $(SOURCE)
 	@install -m 755 $(addprefix $(RELEASE)/,$(COMMANDS)) $(DESTDIR)$(BINDIR)
 	@$(call LINK,$(DESTDIR)$(BINDIR))
 	@install -m 644 $(addprefix bindings/c/include/,$(HEADERS)) $(DESTDIR)$(PREFIX)/include
+	@cp -r --parents Cargo.toml Cargo.lock $(foreach crate,$(CRATES),$(crate)/Cargo.toml $(crate)/src $(wildcard $(crate)/machines)) $(SOURCE)
 	@install -m 644 $(RELEASE)/libweft.a $(DESTDIR)$(LIBDIR)
 	@install -m 755 $(RELEASE)/libweft.so $(DESTDIR)$(LIBDIR)/libweft.so.$(VERSION)
 	@ln -sf libweft.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libweft.so.0
@@ -354,10 +358,12 @@ dist:
 dist-files:
 	@packaging/dist $(RELEASE) $(DIST)
 
-# Installs what lies in $(DIST) where nothing else of Weft is, and tries it there; takes root, and leaves nothing.
+# Installs what lies in $(DIST) where nothing else of Weft is, and tries it there, and builds with its crates; takes root, and
+# leaves nothing.
 test-dist:
 	@./setup dist
 	@packaging/test-dist $(DIST)
+	@packaging/test-crates $(DIST)
 
 # What is installed knows its pages.
 uninstall:
@@ -369,6 +375,7 @@ uninstall:
 	    $(addprefix $(CMAKE)/,WeftConfig.cmake WeftConfigVersion.cmake) \
 	    $(PROVIDERS)/libweft-fi.so $(PROVIDERS)/host/libfabric.so.1)
 	@for link in $(PAGE_LINKS); do rm -f "$(MAN3)/$${link%:*}.3"; done
+	@rm -rf $(SOURCE)
 
 clean:
 	$(CARGO) clean

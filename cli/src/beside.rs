@@ -71,8 +71,10 @@ pub fn find(program: &str) -> Result<PathBuf> {
     let own = own_directory().unwrap_or_default();
     match find_program(program.as_ref(), Some(&own), env::var_os("PATH").as_deref()) {
         Err(FindError::NotFound { .. }) => bail!(
-            "{program} is neither beside weft ({}) nor in PATH; in a checkout, make build builds it",
-            own.display()
+            "{program} is neither beside weft ({}) nor in PATH; the packages have it, {}in a checkout \
+             make build builds it",
+            own.display(),
+            if program == INSPECT { "cargo install weft-inspect installs it, " } else { "" }
         ),
         found => Ok(found?),
     }

@@ -1,7 +1,7 @@
-//! `weft`: the command line of [`weft_cli`].
+//! `weft`: the command line of [`weft_command`].
 
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    weft_cli::main()
+    weft_command::main()
 }

@@ -12,6 +12,7 @@ mod methods;
 mod modules;
 mod pages;
 mod product;
+mod published;
 mod ratchet;
 mod references;
 mod sizes;
@@ -35,6 +36,7 @@ pub fn tidy(root: &Path) -> Result<Vec<Finding>> {
     let tree = Tree::read(root)?;
     let mut findings = Vec::new();
     layers::check(&tree, &mut findings);
+    published::check(&tree, &mut findings);
     unsafety::check(&tree, &mut findings);
     unsafety::check_list(&tree, &mut findings);
     sizes::check(&tree, &mut findings);

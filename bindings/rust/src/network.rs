@@ -1,11 +1,14 @@
 //! A rank's way to those with whom it shares no memory.
 
+#[cfg_attr(not(feature = "xdp"), path = "network/no_ethernet.rs")]
+mod ethernet;
+
 use crate::fabric::{self, Plan};
 use crate::options::Options;
 use crate::{Error, Result};
 use std::io;
-use std::net::{TcpListener, UdpSocket};
-use weft_bulk::{Bulk, BulkSettings, RunSettings};
+use std::net::TcpListener;
+use weft_bulk::{Bulk, BulkSettings};
 use weft_datagram::seal::Keys;
 use weft_endpoint::{Preset, Settings, Shape, Silence, network_settings};
 use weft_fabric::{Fabric, Heartbeats};
@@ -14,7 +17,6 @@ use weft_link::{Capabilities, Link};
 use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
 use weft_udp::{RECEIVERS_MAX, Udp, UdpSettings, group_of};
-use weft_xdp::{Xdp, XdpSettings};
 
 /// Frames to send from.
 pub(crate) const FRAMES: usize = 512;
@@ -27,16 +29,15 @@ const MOST_SHARED_FRAMES: usize = 1024;
 const PACKETS_ARE_LOST: &str = "a network loses packets, and this preset never sends one again; take pupa, \
                                 irx-imc or another that does, or say --lossless if yours loses none";
 
-/// Purpose of the secret from which runs beside AF_XDP have their keys.
-const RUNS: &str = "Weft, runs of datagrams beside AF_XDP, version 1";
-
 /// A rank's link in a job that needs a network: memory with the ranks of its host, and one of these
 /// with all others, with long packets over TCP or without.
 pub(crate) enum NetworkLink {
     Udp(Box<Mixed<Shm, Udp>>),
-    Xdp(Box<Mixed<Shm, Xdp>>),
     BulkUdp(Box<Mixed<Shm, Bulk<Udp>>>),
-    BulkXdp(Box<Mixed<Shm, Bulk<Xdp>>>),
+    #[cfg(feature = "xdp")]
+    Xdp(Box<Mixed<Shm, weft_xdp::Xdp>>),
+    #[cfg(feature = "xdp")]
+    BulkXdp(Box<Mixed<Shm, Bulk<weft_xdp::Xdp>>>),
     Fabric(Box<Mixed<Shm, Fabric>>),
 }
 
@@ -56,23 +57,8 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     let mtu = network.mtu.bytes().into();
     let near_ranks = Near { ranks: ranks_here, carries: !options.all_far };
     let ranks = network.ranks();
-    if let (Some(ethernet), Some(port)) = (&network.ethernet, port) {
-        let interface = |host: &u16| ethernet.interfaces.get(usize::from(*host)).copied();
-        let peers = network.hosts.iter().map(interface).collect::<Option<_>>();
-        let peers = peers.ok_or_else(|| invalid("a rank's host has no interface"))?;
-        let group = network.copied.then(|| weft_xdp::group_of(network.job));
-        let keys = keys(network.protection.of_bare_frames());
-        let far = weft_xdp::attach(XdpSettings { port, peers, keys, mtu, group })?;
-        let arrivals = far.arrivals()?;
-        if let Some(listener) = listener {
-            let runs = run_settings(member, &listener, &near_ranks, preset)?;
-            let settings = bulk_settings(member, listener, preset)?;
-            let far = Bulk::attach(far, BulkSettings { runs, ..settings })?;
-            let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
-            return Ok(NetworkLink::BulkXdp(Box::new(link)));
-        }
-        let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
-        return Ok(NetworkLink::Xdp(Box::new(link)));
+    if let Some(port) = port {
+        return ethernet::attach(member, (near, near_ranks), port, listener, preset);
     }
     let socket = socket.ok_or_else(|| invalid("this rank was given no way to the network"))?;
     if options.fabric {
@@ -115,32 +101,6 @@ fn fabric_plan<'a>(member: &'a Membership, options: &Options, preset: Preset) ->
         // Protocols that send again have their own.
         heartbeats: (!preset.retransmits()).then_some(heartbeats),
     })
-}
-
-/// Link for packets of several frames beside AF_XDP: UDP. `None` if somebody else has its port;
-/// others find out that nothing arrives.
-fn run_settings(
-    member: &Membership,
-    listener: &TcpListener,
-    near: &Near,
-    preset: Preset,
-) -> Result<Option<RunSettings>> {
-    let network = network_of(member)?;
-    // The listener's number was a socket's of this rank, which nobody needed.
-    let address = listener.local_addr()?;
-    let Ok(socket) = UdpSocket::bind(address) else { return Ok(None) };
-    let secret = network.secret.derive(RUNS);
-    let runs = weft_udp::attach(UdpSettings {
-        datagram_bytes: UdpSettings::datagram_bytes(network.mtu.bytes().into(), &address),
-        socket,
-        peers: network.addresses.clone(),
-        keys: Keys::new(secret, network.job, member.rank(), network.protection.of_datagrams()),
-        only: near.only_far(member.rank(), network.ranks()),
-        group: None,
-        frames: 0,
-        receive_frames: receive_frames(member, preset),
-    })?;
-    Ok(Some(RunSettings { arrivals: runs.arrivals()?, link: Box::new(runs) }))
 }
 
 /// Settings of what sends long packets over TCP.

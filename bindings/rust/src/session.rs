@@ -101,8 +101,10 @@ impl Session {
     fn on_network(mut member: Membership, options: &Options) -> Result<Self> {
         match network::attach(&mut member, options)? {
             NetworkLink::Udp(link) => Session::on_link(member, options, *link),
-            NetworkLink::Xdp(link) => Session::on_link(member, options, *link),
             NetworkLink::BulkUdp(link) => Session::on_link(member, options, *link),
+            #[cfg(feature = "xdp")]
+            NetworkLink::Xdp(link) => Session::on_link(member, options, *link),
+            #[cfg(feature = "xdp")]
             NetworkLink::BulkXdp(link) => Session::on_link(member, options, *link),
             NetworkLink::Fabric(link) => Session::on_link(member, options, *link),
         }

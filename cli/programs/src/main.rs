@@ -19,7 +19,7 @@ type Main = fn() -> ExitCode;
 
 /// Names, and the `main` of each.
 const PROGRAMS: [(&str, Main); 20] = [
-    ("weft-inspect", weft_programs::inspect::main),
+    ("weft-inspect", weft_inspect::main),
     ("weft-sim", weft_programs::sim::main),
     ("weft-bench", weft_bench::micro::main),
     ("weft-compare", weft_bench::compare::main),

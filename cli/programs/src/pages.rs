@@ -78,7 +78,7 @@ pub fn commands() -> Vec<Command> {
 
 /// `weft` with the arguments of the programs that it becomes.
 fn weft() -> Command {
-    let inspect = crate::inspect::command();
+    let inspect = weft_inspect::command();
     let of_inspect = inspect.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
     let others = [
         ("sim", crate::sim::command()),
@@ -94,7 +94,7 @@ fn weft() -> Command {
             (name.clone(), command.bin_name(format!("weft {name}")))
         })
         .collect();
-    let own = weft_cli::command();
+    let own = weft_command::command();
     let names: Vec<String> =
         own.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     names.iter().enumerate().fold(own, |weft, (place, name)| {

@@ -1,6 +1,5 @@
 use super::name::Name;
 use super::templates::{C, MPI, ORCA, RUST, Template};
-use super::{checkout, in_quotes};
 use std::path::Path;
 
 const ALL: [&Template; 4] = [&RUST, &C, &MPI, &ORCA];
@@ -31,19 +30,4 @@ fn every_file_of_the_folders_is_in_a_template() {
         }
         assert_eq!(files, template.files.len(), "{language}");
     }
-}
-
-#[test]
-fn a_checkout_is_known_by_its_crates() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    assert_eq!(checkout(Some(&root)).unwrap(), root.canonicalize().unwrap());
-    let error = checkout(Some(Path::new("/tmp"))).unwrap_err().to_string();
-    assert!(error.starts_with("/tmp is no checkout of Weft"), "{error}");
-    // Tests are built in a checkout, or below a folder that no checkout is above.
-    assert!(checkout(None).is_ok() || !root.join("target").exists());
-}
-
-#[test]
-fn paths_stand_in_quotes() {
-    assert_eq!(in_quotes(Path::new(r#"/a "b"/c\d""#)).unwrap(), r#"/a \"b\"/c\\d\""#);
 }

@@ -205,25 +205,36 @@ fn a_program_in_rust_runs_on_ranks_and_on_simulated_ones() {
 }
 
 #[test]
-fn the_environment_names_a_checkout_too_and_without_one_there_is_no_project_in_rust() {
+fn a_project_in_rust_takes_the_sources_that_are_named_or_installed_or_else_those_of_crates_io() {
     let folder = tempfile::tempdir().unwrap();
     // A weft that lies in no checkout, as one that is installed.
-    let installed = folder.path().join("weft");
+    let bin = folder.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let installed = bin.join("weft");
     fs::copy(env!("CARGO_BIN_EXE_weft"), &installed).unwrap();
-    let new = |source: Option<PathBuf>| {
+    let manifest = |name: &str, source: Option<PathBuf>| {
         let mut command = Command::new(&installed);
-        command.args(["new", "primes", "--rust"]).current_dir(folder.path());
+        command.args(["new", name, "--rust"]).current_dir(folder.path());
         command.env_remove("WEFT_SOURCE").envs(source.map(|source| ("WEFT_SOURCE", source)));
-        command.output().unwrap()
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        fs::read_to_string(folder.path().join(name).join("Cargo.toml")).unwrap()
     };
-    let expected = "weft: a project in Rust needs the sources of Weft, whose crates are on no registry yet: \
-        name a checkout by --weft PATH, or in WEFT_SOURCE\n";
-    assert_eq!(text(&new(None).stderr), expected);
-    let output = new(Some(root()));
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let manifest = fs::read_to_string(folder.path().join("primes/Cargo.toml")).unwrap();
-    let expected = format!("weft = {{ path = \"{}/bindings/rust\" }}", root().display());
-    assert!(manifest.contains(&expected), "{manifest}");
+    let by_path =
+        |path: PathBuf| format!("weft = {{ package = \"weft-parallel\", path = {path:?} }}");
+    let text = manifest("named", Some(root()));
+    assert!(text.contains(&by_path(root().join("bindings/rust"))), "{text}");
+    let text = manifest("published", None);
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = format!("weft = {{ package = \"weft-parallel\", version = \"={version}\" }}");
+    assert!(text.contains(&expected), "{text}");
+    let source = folder.path().canonicalize().unwrap().join("share/weft/source");
+    for part in ["bindings/rust", "simulator"] {
+        fs::create_dir_all(source.join(part)).unwrap();
+        fs::write(source.join(part).join("Cargo.toml"), "").unwrap();
+    }
+    let text = manifest("installed", None);
+    assert!(text.contains(&by_path(source.join("bindings/rust"))), "{text}");
 }
 
 #[test]
@@ -294,7 +305,7 @@ const MISTAKES: [(&[&str], i32, &str); 9] = [
     (
         &["primes", "--rust", "--weft", "there"],
         1,
-        "there is no checkout of Weft: it has no bindings/rust/Cargo.toml; name the folder of its README.md",
+        "there has no sources of Weft: there is no bindings/rust/Cargo.toml; name the folder of its README.md",
     ),
     (
         &["primes", "--c", "--mpi"],

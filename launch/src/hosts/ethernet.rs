@@ -94,6 +94,9 @@ impl Attachment {
     /// # Errors
     /// What is missing, and what to do about it.
     pub fn take(purpose: Purpose) -> Result<Self, XdpError> {
+        if !cfg!(feature = "xdp") {
+            return Err(XdpError::Without);
+        }
         let interface = Interface::find(&purpose.interface)?;
         // Where nothing is gained over UDP, only who insists gets it.
         let generic = || XdpError::Generic(purpose.interface.clone());

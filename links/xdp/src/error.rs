@@ -15,6 +15,11 @@ pub enum XdpError {
          or use --link udp"
     )]
     NotBuilt,
+    /// The program that would take the interface is built without it.
+    #[error(
+        "this program was built without the feature xdp of weft-parallel: build it with that, or use --link udp"
+    )]
+    Without,
     /// The kernel is too old.
     #[error("AF_XDP needs Linux 5.9 or later, and this is {0}: use --link udp")]
     OldKernel(String),

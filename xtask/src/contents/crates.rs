@@ -8,8 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Crates whose programs and libraries are packaged.
-const SHIPPED: [&str; 6] =
-    ["weft-c", "weft-cli", "weft-libfabric", "weft-libfabric-host", "weft-net", "weft-programs"];
+const SHIPPED: [&str; 6] = [
+    "weft-c",
+    "weft-command",
+    "weft-libfabric",
+    "weft-libfabric-host",
+    "weft-net",
+    "weft-programs",
+];
 
 /// The answer of `cargo metadata`, as far as it is wanted.
 #[derive(Deserialize)]

@@ -73,7 +73,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bindings", "rust") => Facade,
         ("macros", "") => Macros,
         ("bindings", _) => Bindings,
-        ("cli", "") => Cli,
+        ("cli", "" | "inspect") => Cli,
         ("cli", "programs") => Programs,
         ("bench", "netns") => Hosts,
         // What tests of links and protocols may use.

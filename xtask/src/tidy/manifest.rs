@@ -30,7 +30,10 @@ pub struct Contents {
 }
 
 #[derive(Deserialize)]
-struct Package {}
+struct Package {
+    publish: Option<toml::Value>,
+    version: Option<toml::Value>,
+}
 
 /// Target of a library, as far as its manifest speaks of it.
 #[derive(Deserialize)]
@@ -40,6 +43,7 @@ struct Library {
 
 #[derive(Deserialize, Default)]
 struct Workspace {
+    package: Option<Package>,
     #[serde(default)]
     dependencies: BTreeMap<String, Dependency>,
 }
@@ -58,8 +62,8 @@ struct Tables {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Dependency {
-    Version(#[allow(dead_code, reason = "only its form matters")] String),
-    Detailed { path: Option<String>, workspace: Option<bool> },
+    Version(String),
+    Detailed { path: Option<String>, version: Option<String>, workspace: Option<bool> },
 }
 
 /// A dependency of one crate of this repository on another.
@@ -71,6 +75,8 @@ pub struct Arrow {
     pub line: usize,
     /// True if only tests depend on it.
     pub dev: bool,
+    /// The version that it has to have, where cargo finds it on a registry.
+    pub version: Option<String>,
 }
 
 impl Manifest {
@@ -97,6 +103,16 @@ impl Manifest {
         self.contents.package.is_some()
     }
 
+    /// True of a package that is for a registry.
+    pub fn is_published(&self) -> bool {
+        self.contents.package.as_ref().is_some_and(|package| package.publish.is_none())
+    }
+
+    /// The version of all packages, of the workspace's own manifest.
+    pub fn common_version(&self) -> Option<&str> {
+        self.contents.workspace.package.as_ref()?.version.as_ref()?.as_str()
+    }
+
     /// True unless it says that the library has no tests of its own.
     pub fn tests_its_library(&self) -> bool {
         self.contents.lib.as_ref().and_then(|library| library.test).unwrap_or(true)
@@ -119,7 +135,9 @@ impl Manifest {
             for (dependencies, dev) in kinds {
                 for (name, dependency) in dependencies {
                     let to = self.folder_of(name, dependency, root);
-                    arrows.extend(to.map(|to| Arrow { to, line: self.line_of(name, dev), dev }));
+                    let line = self.line_of(name, dev);
+                    let version = version_of(name, dependency, root);
+                    arrows.extend(to.map(|to| Arrow { to, line, dev, version }));
                 }
             }
         }
@@ -162,6 +180,17 @@ impl Manifest {
             }
         }
         1
+    }
+}
+
+/// The version that a dependency has to have, if one is said.
+fn version_of(name: &str, dependency: &Dependency, root: Option<&Manifest>) -> Option<String> {
+    match dependency {
+        Dependency::Version(version) => Some(version.clone()),
+        Dependency::Detailed { workspace: Some(true), .. } => {
+            version_of(name, root?.contents.workspace.dependencies.get(name)?, None)
+        }
+        Dependency::Detailed { version, .. } => version.clone(),
     }
 }
 

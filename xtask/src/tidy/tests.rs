@@ -58,8 +58,8 @@ fn findings_are_sorted_and_give_place_rule_and_reason() {
         ("ARCHITECTURE.md", "## Modules that may use `unsafe`\n```\n```\n"),
         (
             "wire/Cargo.toml",
-            "[package]\nname = \"wire\"\n[dependencies]\nendpoint.path = \"../endpoint\"\n\
-             [lib]\ntest = false\n",
+            "[package]\nname = \"wire\"\npublish = false\n[dependencies]\n\
+             endpoint.path = \"../endpoint\"\n[lib]\ntest = false\n",
         ),
         ("wire/src/lib.rs", "//! Wire.\n#![forbid(unsafe_code)]\nfn f() { g().unwrap() }\n"),
         ("endpoint/Cargo.toml", "[package]\nname = \"endpoint\"\n"),
@@ -67,7 +67,7 @@ fn findings_are_sorted_and_give_place_rule_and_reason() {
     let findings = tidy(repository.folder.path()).unwrap();
     let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
     let expected = [
-        "wire/Cargo.toml:4: layers: wire must not depend on endpoint. \
+        "wire/Cargo.toml:5: layers: wire must not depend on endpoint. \
          Why: wire is header layouts and nothing else.",
         "wire/src/lib.rs:3: unwrap: unwrap() outside tests. \
          Why: an error has a type and a message; what cannot fail says why with expect.",

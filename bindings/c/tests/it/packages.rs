@@ -38,7 +38,10 @@ fn package(folder: &Path) {
     let mut make = Command::new("make");
     make.arg("dist-files").arg(format!("RELEASE={}", built().display()));
     make.arg(format!("DIST={}", folder.display())).current_dir(repository());
-    make.env("XZ_LEVEL", "0").env("LIMIT_MB", "4000").env("XTASK", built().join("xtask"));
+    make.env("WITHOUT_CRATES", "yes")
+        .env("XZ_LEVEL", "0")
+        .env("LIMIT_MB", "4000")
+        .env("XTASK", built().join("xtask"));
     let _ = run(&mut make);
 }
 

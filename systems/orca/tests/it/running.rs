@@ -27,7 +27,7 @@ fn compiled(source: &Path) -> Compiled {
 /// A command beside `orcac`.
 fn built(name: &str) -> Command {
     let program = Path::new(env!("CARGO_BIN_EXE_orcac")).with_file_name(name);
-    let packages = "cargo build -p weft-cli -p weft-c -p weft-apps";
+    let packages = "cargo build -p weft-command -p weft-c -p weft-apps";
     assert!(program.exists(), "build the commands first: {packages}");
     Command::new(program)
 }

@@ -6,7 +6,7 @@ fn manifest(path: &str, text: &str) -> Manifest {
 }
 
 fn arrow(to: &str, line: usize, dev: bool) -> Arrow {
-    Arrow { to: to.into(), line, dev }
+    Arrow { to: to.into(), line, dev, version: None }
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //! their own, so that `weft` needs nothing of what draws on terminals, reads debugging information
 //! or writes pages. It also finds the names of functions in stacks for launchers and agents.
 
+#![forbid(unsafe_code)]
+
 mod jobs;
 mod names;
 mod report;

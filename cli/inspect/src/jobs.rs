@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 use weft_launch::{JobAnswer, Question, ask, jobs};
 
-use crate::inspect::stacks;
+use crate::stacks;
 
 pub(crate) const PS_EXAMPLES: &str = "\
 Examples:

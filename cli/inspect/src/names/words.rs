@@ -1,6 +1,6 @@
 //! A stack in one line, for a person who knows the program and not what it stands on.
 
-use crate::inspect::names::Frame;
+use crate::names::Frame;
 
 /// Functions that are said at most.
 const SAID_MAX: usize = 6;

@@ -1,7 +1,7 @@
 //! Stacks in words.
 
 use super::*;
-use crate::inspect::names::Line;
+use crate::names::Line;
 
 /// A function of the program, or of the system's library if it is written `libc.so.6:poll`.
 fn frame(function: &str) -> Frame {

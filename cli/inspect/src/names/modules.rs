@@ -1,7 +1,7 @@
 //! Files that are mapped to where a process runs: how to unwind frames of their functions, and what
 //! is where in them.
 
-use crate::inspect::names::{Frame, Line};
+use crate::names::{Frame, Line};
 use addr2line::Loader;
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{FrameAddress, Module, ModuleSectionInfo, Unwinder as _};

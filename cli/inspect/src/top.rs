@@ -4,7 +4,7 @@ mod rates;
 mod recording;
 mod view;
 
-use crate::inspect::jobs::{ask_job, job_number, only_job, says_something_else};
+use crate::jobs::{ask_job, job_number, only_job, says_something_else};
 use anyhow::{Context, Result};
 use clap::Args;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};

@@ -1,6 +1,6 @@
 //! Stacks of ranks, in words.
 
-use crate::inspect::names::{Frame, in_words, name};
+use crate::names::{Frame, in_words, name};
 use anyhow::{Context, Result};
 use std::io::{Read, Write, stdin, stdout};
 use std::process::ExitCode;
