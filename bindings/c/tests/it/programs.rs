@@ -22,7 +22,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 35] = [
+const PROGRAMS: [(&str, u32, &[&str]); 36] = [
     (
         "examples/hello.c",
         3,
@@ -79,6 +79,7 @@ const PROGRAMS: [(&str, u32, &[&str]); 35] = [
     ("tests/joins.c", 1, &[]),
     ("tests/joins.c", 2, &[]),
     ("tests/packets.c", 2, &[]),
+    ("tests/beside.c", 2, &[]),
     ("tests/threads.c", 2, &[]),
     ("tests/calls.c", 2, &[]),
     ("tests/orders.c", 3, &[]),
