@@ -13,7 +13,8 @@ pub fn hello(weft: Weft) -> weft::Result<()> {
     let count = Arc::clone(&heard);
     let hello = weft.port("hello", move |mut message| {
         if message.to() == 0 {
-            println!("rank 0 hears from rank {}: {:?}", message.source(), message.text());
+            let (from, text) = (message.source(), message.text().unwrap_or_default());
+            println!("rank 0 hears from rank {from}: {text}");
         }
         count.fetch_add(1, Relaxed);
     })?;

@@ -20,8 +20,11 @@ pub fn sort(weft: Weft) -> weft::Result<()> {
     }
     // Nobody knows how many numbers others have for it: they say so themselves.
     let mut mine = all.all_to_all_varied(&parts)?.concat();
-    mine.sort_unstable();
-    weft.work(NUMBERS * 10);
+    {
+        let _span = weft.span("sort"); // until it is dropped
+        mine.sort_unstable();
+        weft.work(NUMBERS * 10);
+    }
     // The place of the first of mine is the number of those at the ranks before.
     let mut place = [mine.len() as u64];
     all.exclusive_scan(&mut place, Sum)?;

@@ -1,4 +1,5 @@
-// All ranks draw tickets from one counter; whoever ends last tells the others what they add up to.
+// All ranks count the primes below 100,000, in pieces of a hundred numbers: who is free takes the
+// next one.
 //
 //     weft run -n 4 -- ./counter
 
@@ -6,8 +7,8 @@
 #include <stdlib.h>
 #include <weft.h>
 
-// Counters of rank 0: the tickets, how many ranks have ended, and the sum of all tickets drawn.
-enum { TICKETS = 0, FINISHED = 1, SUM = 2, LAST = 100000 };
+// The numbers, and variables of rank 0: where the next piece begins, and the last prime.
+enum { BELOW = 100000, PIECE = 100, NEXT = 0, LAST = 1 };
 
 static void
 check(weft_status status)
@@ -18,48 +19,48 @@ check(weft_status status)
     exit(1);
 }
 
-// Draws until there are none left; returns the sum of those drawn.
-static uint64_t
-draw(weft_job *job)
+static bool
+is_prime(uint64_t number)
 {
-    uint64_t ticket, sum = 0;
-
-    for (;;) {
-        check(weft_fetch_and_add(job, 0, TICKETS, 1, &ticket));
-        if (ticket >= LAST)
-            return sum;
-        sum += ticket;
-    }
+    for (uint64_t divisor = 2; divisor * divisor <= number; divisor++)
+        if (number % divisor == 0)
+            return false;
+    return number >= 2;
 }
 
 int
 main(void)
 {
     weft_job *job;
-    weft_port *news;
-    weft_message *message;
-    weft_iov piece;
-    uint32_t rank, size;
-    uint64_t finished, sum;
+    weft_team *all;
+    uint32_t rank;
+    uint64_t from, number, primes = 0, pieces = 0, largest = 0, total, last;
 
     check(weft_join(&job));
     check(weft_rank(job, &rank));
-    check(weft_size(job, &size));
-    check(weft_mailbox_create(job, "news", &news));
-    check(weft_fetch_and_add(job, 0, SUM, draw(job), NULL));
-    check(weft_fetch_and_add(job, 0, FINISHED, 1, &finished));
-    if (finished + 1 == size) {
-        check(weft_fetch_and_add(job, 0, SUM, 0, &sum));
-        piece.base = &sum;
-        piece.length = sizeof sum;
-        check(weft_port_broadcast(news, &piece, 1));
-    } else {
-        check(weft_mailbox_receive(news, &message));
-        check(weft_message_read(message, &sum, sizeof sum));
-        check(weft_message_release(message));
+    check(weft_team_all(job, &all));
+    check(weft_barrier(job)); // Nobody begins before all are there.
+    for (;;) {
+        check(weft_fetch_and_add(job, 0, NEXT, PIECE, &from));
+        if (from >= BELOW)
+            break;
+        for (number = from; number < from + PIECE; number++)
+            if (is_prime(number)) {
+                primes++;
+                largest = number;
+            }
+        pieces++;
     }
-    printf("rank %u: the tickets add up to %llu\n", rank, (unsigned long long)sum);
-    check(weft_port_destroy(news));
+    check(weft_fetch_and_max(job, 0, LAST, largest, NULL));
+    total = primes;
+    check(weft_all_reduce(all, &total, 1, WEFT_U64, WEFT_SUM));
+    if (rank == 0) {
+        printf("%llu primes below %d; rank 0 did %llu of %d pieces\n", (unsigned long long)total,
+               BELOW, (unsigned long long)pieces, BELOW / PIECE);
+        check(weft_fetch_and_add(job, 0, LAST, 0, &last));
+        printf("the last of them is %llu\n", (unsigned long long)last);
+    }
+    check(weft_team_free(all));
     check(weft_leave(job));
     return 0;
 }

@@ -1,19 +1,18 @@
-// A token goes round all ranks, in packets: how long does one hop take?
+// A token goes round the ranks ten times, and counts its hops. Callbacks pass it on.
 //
-//     weft run -n 2 -- ./ring
+//     weft run -n 4 -- ./ring
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <weft.h>
 
-enum { ROUNDS = 1000 };
+enum { LAPS = 10 };
 
 struct ring {
-    weft_job *job;
-    uint32_t rank;
-    uint32_t next;
-    uint32_t seen;
+    weft_port *port;
+    uint32_t size, next;
+    atomic_uint seen;
 };
 
 static void
@@ -26,62 +25,45 @@ check(weft_status status)
 }
 
 static void
-pass(const struct ring *ring, uint32_t round)
-{
-    weft_packet *token;
-
-    check(weft_packet_alloc(ring->job, &token));
-    check(weft_packet_put(token, &round, sizeof round));
-    check(weft_packet_unicast(token, ring->next));
-}
-
-// Rank 0 begins the next round; the others pass the token on.
-static void
-arrived(weft_arrival *arrival, void *user)
+arrived(weft_message *token, void *user)
 {
     struct ring *ring = user;
-    weft_view view;
-    uint32_t round;
+    uint32_t hops;
 
-    check(weft_arrival_view(arrival, &view));
-    memcpy(&round, view.bytes, sizeof round);
-    ring->seen++;
-    if (ring->rank == 0)
-        round++;
-    if (round < ROUNDS)
-        pass(ring, round);
+    check(weft_message_read(token, &hops, sizeof hops));
+    hops++;
+    if (hops < LAPS * ring->size)
+        check(weft_port_send(ring->port, ring->next, &hops, sizeof hops));
+    else
+        printf("the token came round %d times, in %u hops\n", LAPS, hops);
+    atomic_fetch_add(&ring->seen, 1);
 }
 
 static bool
-done(void *user)
+all_seen(void *user)
 {
-    const struct ring *ring = user;
+    struct ring *ring = user;
 
-    return ring->seen == ROUNDS;
+    return atomic_load(&ring->seen) == LAPS;
 }
 
 int
 main(void)
 {
     struct ring ring = { 0 };
-    uint32_t ranks;
-    uint64_t start, end;
+    weft_job *job;
+    uint32_t rank, hops = 0;
 
-    check(weft_join_packets(&ring.job));
-    check(weft_rank(ring.job, &ring.rank));
-    check(weft_size(ring.job, &ranks));
-    ring.next = (ring.rank + 1) % ranks;
-    // The callback runs while this rank polls, and so needs no atomics.
-    check(weft_interrupts_off(ring.job));
-    check(weft_packet_receive(ring.job, arrived, &ring));
-    check(weft_now(ring.job, &start));
-    if (ring.rank == 0)
-        pass(&ring, 0);
-    check(weft_poll_until(ring.job, done, &ring));
-    check(weft_now(ring.job, &end));
-    if (ring.rank == 0)
-        printf("%d rounds of %u ranks, %.2f us a hop\n", ROUNDS, ranks,
-               (double)(end - start) / 1e3 / ROUNDS / ranks);
-    check(weft_leave(ring.job));
+    check(weft_join(&job));
+    check(weft_rank(job, &rank));
+    check(weft_size(job, &ring.size));
+    ring.next = (rank + 1) % ring.size;
+    check(weft_port_create(job, "ring", arrived, &ring, &ring.port));
+    check(weft_barrier(job)); // All have their port now, with which callbacks send.
+    if (rank == 0)
+        check(weft_port_send(ring.port, ring.next, &hops, sizeof hops));
+    check(weft_poll_until(job, all_seen, &ring));
+    check(weft_port_destroy(ring.port));
+    check(weft_leave(job));
     return 0;
 }

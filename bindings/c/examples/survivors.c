@@ -1,5 +1,6 @@
-// Ranks add up a series in rounds, and go on without those that are lost: a round that fails is done
-// again, by the team of those that live. The rank that the command line names kills itself halfway.
+// Ranks add up a series in rounds, and go on without those that are lost: a round that fails is
+// done again, by the team of those that live. The rank that the command line names kills itself
+// halfway.
 //
 //     weft run -n 4 --on-loss continue -- ./survivors 2
 

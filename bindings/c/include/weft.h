@@ -539,8 +539,7 @@ weft_status weft_packet_receive(const weft_job *job, weft_packet_callback callba
 weft_status weft_packet_capacity(const weft_job *job, size_t *capacity);
 
 // A packet to fill with weft_packet_put(). It is the caller's, who gives it back by sending or
-// discarding it. Blocks while all packets are on their way; callbacks run meanwhile. Only in a job
-// for packets.
+// discarding it. Blocks while all packets are on their way; callbacks run meanwhile.
 weft_status weft_packet_alloc(const weft_job *job, weft_packet **packet);
 
 // Appends bytes to a packet. If they do not fit it is WEFT_TOO_LONG, and the packet stays as it

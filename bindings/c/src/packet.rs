@@ -8,6 +8,7 @@ use crate::memory::{Bytes, RankList, User};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 use weft::{KeptPacket, Rank, SendPacket};
 
 /// A packet to fill and send. One thread at a time uses it.
@@ -81,9 +82,11 @@ pub extern "C" fn weft_packet_receive(
     user: User,
 ) -> Status {
     call(|| {
-        let callback = given(callback, "the callback")?;
-        state(job)?.packets().on_packet(move |packet| {
+        let (callback, job) = (given(callback, "the callback")?, state(job)?);
+        let waiters = Arc::clone(job.waiters());
+        job.packets().on_packet(move |packet| {
             callback(&mut Arrival(Handle::lent(Arrived::InUpcall(packet))), user);
+            waiters.callback_ran();
         });
         Ok(())
     })
@@ -99,8 +102,7 @@ pub extern "C" fn weft_packet_capacity(
 }
 
 /// A packet to fill with weft_packet_put(). It is the caller's, who gives it back by sending or
-/// discarding it. Blocks while all packets are on their way; callbacks run meanwhile. Only in a job
-/// for packets.
+/// discarding it. Blocks while all packets are on their way; callbacks run meanwhile.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_packet_alloc(
     job: Option<&Job>,

@@ -311,6 +311,8 @@ main(void)
     OK(weft_counter_create(all, &counter));
     OK(weft_counter_add(counter, 10, NULL));
     regions = read_regions(job);
+    // The barrier of regions may fail elsewhere by a loss that comes next; this one has begun there.
+    OK(weft_team_barrier(all));
     OK(weft_order_broadcast(order, &piece, 1, NULL));
     if (me == LOST)
         raise(SIGKILL);

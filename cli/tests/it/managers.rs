@@ -92,7 +92,7 @@ impl Manager {
         assert!(text.contains("\n4 ranks, "), "{}: {text}", self.words);
         let text = self.run("weft-example hello");
         for rank in 1..4 {
-            let line = format!("rank 0 hears from rank {rank}: Ok(\"good morning\")\n");
+            let line = format!("rank 0 hears from rank {rank}: good morning\n");
             assert!(text.contains(&line), "{}: {text}", self.words);
         }
     }

@@ -91,7 +91,7 @@ fn the_guides_programs() {
     let words = |hosts: &str| format!("--link xdp --hosts {hosts}");
     let text = run(&two, &words("a:2,b:2"), "weft-example hello");
     for rank in 1..4 {
-        let line = format!("rank 0 hears from rank {rank}: Ok(\"good morning\")\n");
+        let line = format!("rank 0 hears from rank {rank}: good morning\n");
         assert!(text.contains(&line), "{text}");
     }
     let text = run(&two, &words("a:1,b:2"), "weft-example kv");

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 mod abi;
+mod examples;
 mod install;
 mod mistakes;
 mod packages;

@@ -1,6 +1,7 @@
-// A bag of tasks: rank 0 puts them into a space of tuples, the others take them and put results.
+// A bag of tasks: rank 0 puts a hundred of them into a space of tuples, all ranks take them and put
+// results, and rank 0 takes these.
 //
-//     weft run -n 4 -- ./tasks
+//     weft run -n 4 -- ./linda
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ check(weft_status status)
 {
     if (status == WEFT_OK)
         return;
-    fprintf(stderr, "tasks: %s: %s\n", weft_status_name(status), weft_error_text());
+    fprintf(stderr, "linda: %s: %s\n", weft_status_name(status), weft_error_text());
     exit(1);
 }
 
@@ -36,21 +37,18 @@ put_task(weft_space *space, uint64_t first)
     check(weft_space_out(space, tuple, 2));
 }
 
-// The number of a task that is taken; 0 says that there are no more.
+// The second field of a tuple, which is freed.
 static uint64_t
-take_task(weft_space *space)
+second_of(weft_tuple *tuple)
 {
-    weft_field template[] = { task, any };
     const weft_field *fields;
-    weft_tuple *tuple;
-    uint64_t first;
+    uint64_t value;
     size_t count;
 
-    check(weft_space_in(space, template, 2, &tuple));
     check(weft_tuple_fields(tuple, &fields, &count));
-    first = fields[1].u64;
+    value = fields[1].u64;
     check(weft_tuple_free(tuple));
-    return first;
+    return value;
 }
 
 static uint64_t
@@ -78,9 +76,26 @@ work_on(weft_space *space, uint64_t first)
     check(weft_space_out(space, tuple, 3));
 }
 
-// Takes all results, ends the workers, and says what came out.
+// Takes tasks and puts what comes of them, until the task is 0.
 static void
-collect(weft_space *space, uint32_t ranks)
+work(weft_space *space)
+{
+    weft_field template[] = { task, any };
+    weft_tuple *tuple;
+    uint64_t first;
+
+    for (;;) {
+        check(weft_space_in(space, template, 2, &tuple));
+        first = second_of(tuple);
+        if (first == 0)
+            return;
+        work_on(space, first);
+    }
+}
+
+// Takes all results, and says what came out.
+static void
+collect(weft_space *space)
 {
     weft_field template[] = { chain, any, any };
     uint64_t longest = 0, with = 0;
@@ -98,10 +113,28 @@ collect(weft_space *space, uint32_t ranks)
         }
         check(weft_tuple_free(tuple));
     }
-    for (uint32_t rank = 1; rank < ranks; rank++)
-        put_task(space, 0);
     printf("below %d the longest chain begins with %llu and has %llu steps\n", NUMBERS,
            (unsigned long long)with, (unsigned long long)longest);
+}
+
+static void
+be_master(weft_space *space, uint32_t ranks)
+{
+    weft_field template[] = { task, any };
+    weft_tuple *tuple;
+
+    for (uint64_t first = 1; first < NUMBERS; first += TASK)
+        put_task(space, first);
+    // It works, too, as long as there is something to do.
+    for (;;) {
+        check(weft_space_inp(space, template, 2, &tuple));
+        if (tuple == NULL)
+            break;
+        work_on(space, second_of(tuple));
+    }
+    collect(space);
+    for (uint32_t rank = 1; rank < ranks; rank++)
+        put_task(space, 0);
 }
 
 int
@@ -111,25 +144,17 @@ main(void)
     weft_objects *objects;
     weft_space *space;
     uint32_t rank, size;
-    uint64_t first;
 
     check(weft_join(&job));
     check(weft_rank(job, &rank));
     check(weft_size(job, &size));
     check(weft_objects_create(job, NULL, 0, NULL, 0, &objects));
     check(weft_space_create(objects, "bag", &space));
-    if (rank == 0) {
-        for (first = 1; first < NUMBERS; first += TASK)
-            put_task(space, first);
-        if (size == 1)
-            put_task(space, 0);
-    }
-    if (rank > 0 || size == 1)
-        while ((first = take_task(space)) != 0)
-            work_on(space, first);
     if (rank == 0)
-        collect(space, size);
-    check(weft_barrier(job));
+        be_master(space, size);
+    else
+        work(space);
+    check(weft_barrier(job)); // Each rank's part of the space stays until all are done.
     check(weft_space_destroy(space));
     check(weft_objects_destroy(objects));
     check(weft_leave(job));
