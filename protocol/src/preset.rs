@@ -34,7 +34,7 @@ pub enum Acknowledging {
 }
 
 /// A protocol by name: who retransmits, who forwards (thesis table 8.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Preset {
     /// No retransmission, NI-level forwarding; the default.
     #[default]

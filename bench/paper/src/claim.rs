@@ -18,6 +18,13 @@ pub enum Expected {
     Percent(f64),
     /// Within so much of it, in its unit.
     Absolute(f64),
+    /// Within so many percent of it, but no less and no more than these amounts.
+    Near {
+        /// Percent of the paper's value.
+        percent: f64,
+        /// Least amount in its unit, and the most.
+        between: [f64; 2],
+    },
     /// A statement: it must hold.
     Holds,
 }
@@ -36,6 +43,13 @@ impl Claim {
     /// A rate, a count or a quotient, or a figure of another machine: within 25 percent.
     pub const fn other(id: &'static str) -> Self {
         Claim { id, expected: Expected::Percent(OTHER_PERCENT), miss: None }
+    }
+
+    /// A share or a difference in percent: within 25 percent of the printed one, and between so
+    /// many percentage points, for those that are next to nothing and for large ones.
+    pub const fn points(id: &'static str, between: [f64; 2]) -> Self {
+        let expected = Expected::Near { percent: OTHER_PERCENT, between };
+        Claim { id, expected, miss: None }
     }
 
     /// A statement that holds.
@@ -68,6 +82,9 @@ impl Expected {
         match self {
             Expected::Percent(percent) => off <= paper.abs() * (percent / 100.0 + EDGE),
             Expected::Absolute(amount) => off <= amount + EDGE,
+            Expected::Near { percent, between: [least, most] } => {
+                off <= (paper.abs() * percent / 100.0).clamp(least, most) + EDGE
+            }
             Expected::Holds => false,
         }
     }
@@ -78,6 +95,9 @@ impl std::fmt::Display for Expected {
         match self {
             Expected::Percent(percent) => write!(f, "±{percent} %"),
             Expected::Absolute(amount) => write!(f, "±{amount}"),
+            Expected::Near { percent, between: [least, most] } => {
+                write!(f, "±{percent} %, {least} to {most}")
+            }
             Expected::Holds => f.write_str("holds"),
         }
     }

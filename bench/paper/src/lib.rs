@@ -5,11 +5,12 @@
 //! programs on the thesis's cluster, simulated ([`Setup`]), and puts what it saw into [`Results`].
 //! A [`Report`] lays the two side by side, as text and as one page a paper, and lists what nobody
 //! measures, with the reason where there is one ([`Targets::why_not`]). [`suite`] runs experiments
-//! on as many threads as it is given.
+//! on as many threads as it is given. [`counts`] reads the pages' verdicts, and [`fresh`] says
+//! which pages are older than what they measure.
 //!
 //! What it keeps:
-//! - the machine is calibrated on tables 5.1 and 8.4 of the thesis only; what they fix is shown as
-//!   calibration, never as a prediction;
+//! - what a machine is calibrated on, or was told, is shown as that, never as a prediction, nor
+//!   what came out otherwise once an input was changed after a look ([`Role`]);
 //! - a figure outside its band carries an explanation, and one inside carries none, or there is no
 //!   report;
 //! - nothing here knows an id by its value: paper values come from the data, in the data's units.
@@ -23,9 +24,11 @@ pub mod adaptive;
 pub mod applications;
 pub mod claim;
 pub mod cluster;
+pub mod counts;
 pub mod experiment;
 pub mod experiments;
 pub mod fit;
+pub mod fresh;
 pub mod objects;
 pub mod picture;
 pub mod plot;
@@ -35,12 +38,14 @@ pub mod report;
 pub mod results;
 pub mod sections;
 pub mod suite;
+pub mod systems;
 pub mod targets;
 pub mod today;
 pub mod zero_copy;
 
 pub use claim::{Claim, Expected};
 pub use cluster::{Calibration, Ran, Setup};
+pub use counts::Counts;
 pub use experiment::{Experiment, Setting};
 pub use picture::Picture;
 pub use plot::{Plot, Scale, Series};

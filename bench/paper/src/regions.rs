@@ -12,11 +12,14 @@ pub(crate) use page::table;
 pub use page::{PAGES, pages};
 pub(crate) use write_miss::QUIET_OPERATIONS;
 
+use crate::Targets;
+use crate::systems::Charge;
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use std::error::Error;
 use std::time::Duration;
 use weft_app_common::{RegionRank, thousands};
+use weft_bench::suite::System;
 use weft_simulator::{MachineModel, Options, Preset, Simulation};
 
 /// Packets on the way for each ordered pair (thesis 8.5.1).
@@ -182,12 +185,14 @@ pub struct Seen {
     pub packets: u64,
 }
 
-/// The cluster of the thesis's chapter 8.
+/// The cluster of the thesis's chapter 8, with what CRL takes there.
 ///
 /// # Errors
 /// Its description is wrong.
 pub fn machine() -> Result<MachineModel> {
-    Ok(MachineModel::named("myrinet-compared")?)
+    let mut machine = MachineModel::named("myrinet-compared")?;
+    Charge::of(System::Regions, &Targets::read()?)?.add_to(&mut machine);
+    Ok(machine)
 }
 
 /// Runs a program on the cluster of the thesis's chapter 8. `how` is what is said about its

@@ -16,7 +16,7 @@ pub enum Quantity {
 }
 
 /// A mebibyte, which the papers call a Mbyte: 33.33 MHz x 32 bits are their 127 Mbyte/s.
-const MBYTE: f64 = (1u64 << 20) as f64;
+pub(crate) const MBYTE: f64 = (1u64 << 20) as f64;
 
 impl Quantity {
     /// The figure in `unit` as the targets name it; `None` if the unit is of another dimension.

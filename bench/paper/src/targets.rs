@@ -105,16 +105,54 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Role of a row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// Role of a row. All but [`Role::Predict`] and [`Role::Setting`] have a reason in
+/// `targets/reasons.csv`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The machine is calibrated on it: tables 5.1 and 8.4 of the thesis and what restates them.
-    Calibrate,
-    /// To be predicted.
+    /// Asked: to be predicted, or found to hold.
     Predict,
+    /// A simulated machine is calibrated on it.
+    Calibrate,
+    /// Put into a simulated machine or program as it is printed.
+    Input,
+    /// Predicted, and an input was chosen after a look at what came out: no prediction.
+    Tuned,
+    /// A figure of the paper's computer that is about no other one: cycles of a kernel, and so on.
+    OtherMachine,
     /// Setup of an experiment.
     Setting,
+}
+
+impl Role {
+    /// All roles.
+    pub const ALL: [Role; 6] = [
+        Role::Predict,
+        Role::Calibrate,
+        Role::Input,
+        Role::Tuned,
+        Role::OtherMachine,
+        Role::Setting,
+    ];
+
+    /// True if the paper's statement is asked of Weft.
+    pub fn is_asked(self) -> bool {
+        self == Role::Predict
+    }
+}
+
+/// Word for it in tables.
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Role::Predict => "asked",
+            Role::Calibrate => "calibration",
+            Role::Input => "input",
+            Role::Tuned => "tuned",
+            Role::OtherMachine => "other machine",
+            Role::Setting => "setting",
+        })
+    }
 }
 
 /// One row.
@@ -213,7 +251,8 @@ impl Targets {
         self.rows.iter().filter(move |row| row.paper == paper)
     }
 
-    /// Reason why nobody measures `id`, if that is known: `targets/reasons.csv`.
+    /// Reason why nobody measures `id`, or why it is not asked, if that is known:
+    /// `targets/reasons.csv`.
     pub fn why_not(&self, id: &str) -> Option<&str> {
         self.reasons.of(id)
     }

@@ -1,7 +1,7 @@
 //! A simulated host processor: its clock, and how its program waits.
 
 use crate::coroutine::{self, Stack, Strand};
-use crate::machine::{Host, per_byte};
+use crate::machine::{MachineModel, per_byte};
 use crate::state::{Event, Life, Parts, Shared, State, Waiting};
 use crate::trace::FrameEvent;
 use std::cell::RefMut;
@@ -161,12 +161,13 @@ impl Processor {
     }
 
     pub(crate) fn cost(&self, state: &State, work: Work) -> Nanoseconds {
-        self.slowed(state, cost(&state.machine.host, work))
+        self.slowed(state, cost(&state.machine, work))
     }
 }
 
-/// Cost of `work` on a `host`, in nanoseconds.
-fn cost(host: &Host, work: Work) -> f64 {
+/// Cost of `work` on the host of a `machine`, in nanoseconds.
+fn cost(machine: &MachineModel, work: Work) -> f64 {
+    let host = &machine.host;
     let bytes = |each: f64, count: usize| per_byte(each, count) as f64;
     match work {
         Work::Allocate => host.allocate_ns as f64,
@@ -175,7 +176,11 @@ fn cost(host: &Host, work: Work) -> f64 {
         }
         Work::Poll => host.poll_ns as f64,
         Work::PollNi => host.poll_ni_ns as f64,
-        Work::Process { .. } => host.process_ns as f64,
+        Work::Process { bytes: size } => {
+            let ends_message = (1..machine.pools.packet_bytes).contains(&size);
+            let message_ns = if ends_message { host.message_ns } else { 0 };
+            (host.process_ns + message_ns) as f64
+        }
         Work::Reinject { bytes: size } => {
             host.reinject_ns as f64 + bytes(host.reinject_ns_per_byte, size.into())
         }
@@ -390,3 +395,6 @@ impl Bells for Processor {
         others.copied().collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

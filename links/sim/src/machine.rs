@@ -74,6 +74,10 @@ costs! {
         poll_ni_ns: Nanoseconds,
         /// Accepting one: the receive overhead, without the look that found it.
         process_ns: Nanoseconds,
+        /// Work of the system above for a message, at the packet that ends it: one with bytes
+        /// that is not full.
+        #[serde(default)]
+        message_ns: Nanoseconds,
         /// Moving bytes in memory.
         copy_ns_per_byte: f64,
         /// Handing a packet back to the NI to be forwarded.
@@ -352,6 +356,7 @@ impl MachineModel {
             ("host.poll_ns", host.poll_ns as f64),
             ("host.poll_ni_ns", host.poll_ni_ns as f64),
             ("host.process_ns", host.process_ns as f64),
+            ("host.message_ns", host.message_ns as f64),
             ("host.copy_ns_per_byte", host.copy_ns_per_byte),
             ("host.reinject_ns", host.reinject_ns as f64),
             ("host.reinject_ns_per_byte", host.reinject_ns_per_byte),

@@ -117,8 +117,8 @@ impl Beyond {
         progress: impl Fn(&str) + Sync,
     ) -> Result<Self> {
         let alone = on_threads(threads(), applications, |&application| {
-            let operation_ns = Cell::operation_ns(application, Problem::Thesis, SEED)?;
             let alone = Cell::new(application, 1, Preset::NrxImc);
+            let operation_ns = alone.operation_ns(Problem::Thesis, SEED)?;
             let seen = alone.run(Problem::Beyond, operation_ns, SEED)?;
             Ok((application, Alone { operation_ns, seconds: seen.seconds }))
         });

@@ -5,6 +5,7 @@ mod statements;
 use super::model::{PRESETS, Variation};
 use super::study::Study;
 use crate::Targets;
+use crate::report::Verdict;
 use crate::results::percent;
 use anyhow::{Context, Result};
 use statements::statements;
@@ -20,6 +21,14 @@ pub struct Row {
     pub measured: String,
     /// True if it came out.
     pub holds: bool,
+}
+
+impl Row {
+    /// Verdict on it: a number is within its band, a statement holds.
+    pub fn verdict(&self, targets: &Targets) -> Verdict {
+        let is_figure = targets.get(&self.id).is_some_and(|target| target.number().is_some());
+        Verdict::new(is_figure, self.holds)
+    }
 }
 
 /// Class of applications in table 8.7.
@@ -43,7 +52,8 @@ pub const CLASSES: [Class; 3] = [
 
 /// Slowdown, in percent, from which on a class has a minus, and two. The thesis gives no limits.
 const SIGNS_PERCENT: [f64; 2] = [3.0, 12.0];
-/// Distance of speed-ups and ratios that counts as the thesis's.
+/// Distance of speed-ups and ratios that counts as the thesis's; of the largest one, where the
+/// thesis says "up to".
 const NEAR: f64 = 0.25;
 
 /// Sign of table 8.7 for a slowdown in percent.

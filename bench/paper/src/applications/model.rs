@@ -1,9 +1,13 @@
 //! Model of the thesis's processors and systems: problems, times of computing, and what the
-//! programming systems add to packets.
+//! programming systems add to packets and messages.
 
+use super::inputs::Inputs;
+use super::run::Cell;
 use crate::Targets;
+use crate::systems::Charge;
 use anyhow::{Context, Result};
-use weft_bench::suite::{Application, Size, System};
+use serde::{Deserialize, Serialize};
+use weft_bench::suite::{Application, Size};
 use weft_simulator::{MachineModel, Preset};
 
 /// Implementations: the five of the thesis, the default one first, and the one that it left out.
@@ -34,7 +38,8 @@ pub enum Problem {
 }
 
 /// A way to run an application that is not the one of figure 8.9.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Variation {
     /// The way of figure 8.9.
     Usual,
@@ -48,7 +53,18 @@ pub enum Variation {
     LateAcknowledgements,
     /// Windows that follow demand, of as many buffers as the thesis's NIs have for 64 ranks.
     Adaptive,
+    /// Puzzle with its positions in a distributed hash table (8.4.1).
+    Table,
+    /// Each message costs its receiver [`DEARER_NS`] more.
+    Dearer,
+    /// Operations take as long as on one processor, whatever is in a cache.
+    Uncached,
 }
+
+/// Nanoseconds by which a message is dearer where that is tried.
+pub const DEARER_NS: u64 = 10_000;
+/// MiB of Puzzle's table on one rank, and on each of several: the same in all on 64.
+const TABLE_MIB: [&str; 2] = ["64", "1"];
 
 /// Time of computing, and problem, of an application.
 #[derive(Clone, Debug)]
@@ -60,6 +76,7 @@ pub struct Model {
     /// Part of the problem that is computed; the rest is more of the same.
     pub part: f64,
     problem: Problem,
+    charge: Charge,
 }
 
 /// Data of a program.
@@ -86,26 +103,44 @@ impl Model {
             // So that as much is computed for a packet as in the thesis, or near that.
             (_, Problem::Small) => 1e-3,
         };
-        Ok(Model { application, one, part, problem })
+        let charge = Charge::of(application.system(), targets)?;
+        Ok(Model { application, one, part, problem, charge })
     }
 
-    /// Words that state the problem to the application.
-    pub fn words(&self, preset: Preset, variation: Variation) -> Vec<&'static str> {
+    /// Words that state the problem of a run to the application.
+    pub fn words(&self, cell: &Cell) -> Vec<&'static str> {
         let size = match self.problem {
             Problem::Thesis | Problem::Beyond => Size::Thesis,
             Problem::Small => Size::Small,
         };
         let own = self.application.words(size).to_vec();
-        let by_host = !matches!(preset, Preset::NrxImc | Preset::IrxImc);
-        let more: &[&str] = match self.application {
-            Application::Asp => match variation {
+        let whole: Vec<&str> = match (self.application, self.problem) {
+            (Application::Asp, Problem::Thesis | Problem::Beyond) => {
+                vec!["--sample", "1026", "--to", "SYD"]
+            }
+            (Application::Leq, Problem::Thesis) => {
+                vec!["--unknowns", "1000", "--iterations", "690", "--tolerance", "0"]
+            }
+            (Application::Puzzle4, Problem::Thesis) => board(cell.inputs, "4"),
+            (Application::Puzzle64, Problem::Thesis) => board(cell.inputs, "64"),
+            (_, Problem::Beyond) => beyond(self.application).unwrap_or(own),
+            _ => own,
+        };
+        [whole, self.manner(cell)].concat()
+    }
+
+    /// Words that state how it is solved.
+    fn manner(&self, cell: &Cell) -> Vec<&'static str> {
+        let by_host = !matches!(cell.preset, Preset::NrxImc | Preset::IrxImc);
+        let words: &[&str] = match self.application {
+            Application::Asp => match cell.variation {
                 Variation::Tree => &["--batch", "1", "--on", "tree", "--polls"],
                 Variation::NoPolls => &["--batch", "1"],
                 _ if by_host => &["--batch", "1", "--polls"],
                 _ => &["--batch", "1"],
             },
-            Application::Qr if variation == Variation::Tree => &["--tree"],
-            Application::Sor => match variation {
+            Application::Qr if cell.variation == Variation::Tree => &["--tree"],
+            Application::Sor => match cell.variation {
                 Variation::Pairs => &["--whole-rows", "--order", "pairs"],
                 _ => &["--whole-rows", "--order", "same-way"],
             },
@@ -115,34 +150,24 @@ impl Model {
             }
             _ => &[],
         };
-        let whole: Vec<&str> = match (self.application, self.problem) {
-            (Application::Asp, Problem::Thesis | Problem::Beyond) => {
-                vec!["--sample", "1026", "--to", "SYD"]
-            }
-            (Application::Leq, Problem::Thesis) => {
-                vec!["--unknowns", "1000", "--iterations", "690", "--tolerance", "0"]
-            }
-            (Application::Puzzle4, Problem::Thesis) => {
-                vec!["--korf", "4", "--most-moves", "54", "--jobs-per-message", "4"]
-            }
-            (Application::Puzzle64, Problem::Thesis) => {
-                vec!["--korf", "4", "--most-moves", "54", "--jobs-per-message", "64"]
-            }
-            (_, Problem::Beyond) => beyond(self.application).unwrap_or(own),
-            _ => own,
-        };
-        [&whole, more].concat()
+        let table = [TABLE_MIB[usize::from(cell.ranks > 1)]];
+        let more =
+            if cell.variation == Variation::Table { &["--table", table[0]][..] } else { &[] };
+        [words, more].concat()
     }
 
-    /// The machine that it runs on: `operation_ns` for an operation, and the system's part of each
-    /// packet.
+    /// The machine that a run is on: `operation_ns` for an operation, and the system's part of
+    /// packets and messages.
     ///
     /// # Errors
     /// The machine's description is wrong.
-    pub fn machine(&self, operation_ns: f64) -> Result<MachineModel> {
+    pub fn machine(&self, operation_ns: f64, variation: Variation) -> Result<MachineModel> {
         let mut machine = MachineModel::named("myrinet-compared")?;
         machine.host.operation_ns = operation_ns;
-        machine.host.process_ns += added_ns(self.application.system());
+        self.charge.add_to(&mut machine);
+        if variation == Variation::Dearer {
+            machine.host.message_ns += DEARER_NS;
+        }
         Ok(machine)
     }
 
@@ -183,6 +208,13 @@ impl Model {
     }
 }
 
+/// Puzzle's board, of which iterations are done up to so many moves, with so many jobs in a
+/// message.
+fn board(inputs: Inputs, jobs: &'static str) -> Vec<&'static str> {
+    let moves = inputs.most_moves();
+    vec!["--korf", "4", "--most-moves", moves, "--jobs-per-message", jobs]
+}
+
 /// Problem that 1,024 ranks are given, if it is not that of table 8.6.
 fn beyond(application: Application) -> Option<Vec<&'static str>> {
     let words: &[&str] = match application {
@@ -195,17 +227,4 @@ fn beyond(application: Application) -> Option<Vec<&'static str>> {
         _ => return None,
     };
     Some(words.to_vec())
-}
-
-/// Nanoseconds that a system adds to each packet that a host receives, beside those that the
-/// simulator charges: from table 7.2.
-fn added_ns(system: System) -> u64 {
-    match system {
-        // A clean write miss takes 28 us with CRL and 23 without, and has two packets.
-        System::Regions => 2_500,
-        // A remote operation takes 46 us with Orca and Panda and 24 without, and has two packets.
-        System::Objects => 11_000,
-        // A message takes 15 us with Panda and 12 without.
-        System::Messages | System::Search => 3_000,
-    }
 }

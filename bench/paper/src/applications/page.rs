@@ -1,11 +1,12 @@
 //! The page about applications.
 
+use super::choices;
 use super::judge::{CLASSES, Row, number, rows, sign, slowdown, speedup};
 use super::model::{Model, PRESETS, Variation};
 use super::observe::Kind;
 use super::parts::Parts;
 use super::run::Cell;
-use super::study::{Extent, Study};
+use super::study::Study;
 use crate::Targets;
 use crate::plot::{Plot, Scale};
 use crate::regions::table;
@@ -20,34 +21,30 @@ use weft_simulator::Preset;
 pub const PAGES: [&str; 3] =
     ["applications.md", "applications-times.svg", "applications-packets.svg"];
 
-/// Runs all applications, and writes the page.
-///
-/// # Errors
-/// Those of a run.
-pub fn pages(progress: impl Fn(&str) + Sync) -> Result<Vec<PageFile>> {
-    let study = Study::of(Extent::THESIS, &Application::ALL, progress)?;
-    of(&study)
-}
-
 /// The page about a study.
 ///
 /// # Errors
 /// Something was not run.
-pub(crate) fn of(study: &Study) -> Result<Vec<PageFile>> {
+pub fn pages(study: &Study) -> Result<Vec<PageFile>> {
     let targets = Targets::read()?;
     let rows = rows(study, &targets)?;
     let text = format!(
         "# Applications\n\n{INTRODUCTION}\n\n## In one page\n\n{}\n\n## Three classes then, and today\n\n{TODAY}\n\n## What is assumed\n\n{ASSUMED}\n\n{}\n\n\
-         ## Speed-ups (table 8.6)\n\n{SPEEDUPS}\n\n{}\n\n\
+         ## Chosen after a look\n\n{}\n\n\
+         ## Speed-ups (table 8.6)\n\n{SPEEDUPS}\n\n{}\n\n{}\n\n\
+         ## Positions in a table (8.4.1)\n\n{}\n\n\
          ## Times under all presets (figure 8.9)\n\n{TIMES}\n\n{}\n\n![]({})\n\n\
          ## Classes (table 8.7)\n\n{SIGNS}\n\n{}\n\n\
          ## Broadcasts by messages (figure 8.7)\n\n{BROADCASTS}\n\n{}\n\n\
          ## Packets (figure 8.8)\n\n{PACKETS}\n\n{}\n\n![]({})\n\n\
          ## Where the time goes\n\n{WHERE}\n\n{}\n\n\
          ## What did not come out\n\n{MISSES}\n\n## Row by row\n\n{}\n\n{}\n",
-        conclusion(study, &rows)?,
+        conclusion(study, &rows, &targets)?,
         models(study, &targets)?,
+        choices::changed(study, &rows, &targets)?,
         speedups(study, &targets)?,
+        choices::bias(study, &targets)?,
+        choices::tables(study, &targets)?,
         times(study)?,
         PAGES[1],
         signs(study, &targets)?,
@@ -55,7 +52,7 @@ pub(crate) fn of(study: &Study) -> Result<Vec<PageFile>> {
         packets(study)?,
         PAGES[2],
         breakdown(study, &targets)?,
-        hits(&rows),
+        hits(&rows, &targets),
         judged(&rows, &targets),
     );
     let plots = [times_plot(study)?, packets_plot(study)?];
@@ -66,7 +63,9 @@ pub(crate) fn of(study: &Study) -> Result<Vec<PageFile>> {
 fn models(study: &Study, targets: &Targets) -> Result<Table> {
     let mut table =
         table(["application", "words", "one processor", "an operation", "in the cache"]);
-    for (&application, &operation_ns) in &study.operation_ns {
+    for application in study.applications() {
+        let operation_ns = study.operation_ns(application)?;
+        let cell = Cell::new(application, study.extent.ranks, Preset::NrxImc);
         let model = Model::new(application, study.extent.problem, targets)?;
         let cached = model.cached_ns(operation_ns, study.extent.ranks)?;
         let cached = match cached == operation_ns {
@@ -75,7 +74,7 @@ fn models(study: &Study, targets: &Targets) -> Result<Table> {
         };
         table.add_row([
             application.title().to_owned(),
-            format!("`{}`", model.words(Preset::NrxImc, Variation::Usual).join(" ")),
+            format!("`{}`", model.words(&cell).join(" ")),
             format!("{} s", model.one),
             format!("{operation_ns:.1} ns"),
             cached,
@@ -222,7 +221,7 @@ fn breakdown(study: &Study, targets: &Targets) -> Result<Table> {
     for application in study.applications() {
         for preset in PRESETS {
             let seen = study.seen(application, preset, Variation::Usual)?;
-            let operation_ns = study.operation_ns.get(&application).copied().unwrap_or_default();
+            let operation_ns = study.operation_ns(application)?;
             let model = Model::new(application, study.extent.problem, targets)?;
             let cell = Cell::new(application, study.extent.ranks, preset);
             let parts = Parts::of(&cell, &model, seen, model.one, operation_ns)?;
@@ -242,39 +241,39 @@ fn breakdown(study: &Study, targets: &Targets) -> Result<Table> {
     Ok(table)
 }
 
-/// Parts of the rows that came out.
-fn hits(rows: &[Row]) -> String {
+/// Parts of the rows that are asked that came out.
+fn hits(rows: &[Row], targets: &Targets) -> String {
+    let is_asked = |row: &&Row| targets.get(&row.id).is_some_and(|one| one.role.is_asked());
+    let asked: Vec<&Row> = rows.iter().filter(is_asked).collect();
     let of = |kind: &str, take: &dyn Fn(&Row) -> bool| {
-        let all = rows.iter().filter(|row| take(row)).count();
-        let hits = rows.iter().filter(|row| take(row) && row.holds).count();
+        let all = asked.iter().filter(|row| take(row)).count();
+        let hits = asked.iter().filter(|row| take(row) && row.holds).count();
         format!("{kind} {hits} of {all}")
     };
     let speedup = |row: &Row| row.id.starts_with("T8.6") && row.id.ends_with("S64");
     format!(
-        "Came out: {}; {}; {}; {}.",
+        "Came out: {}; {}; {}; {}. Not asked, because an input was chosen after a look at them: {}.",
         of("of all rows", &|_| true),
         of("speed-ups within 25 %", &speedup),
         of("signs of table 8.7", &|row| row.id.starts_with("T8.7")),
         of("orders", &|row| row.id.ends_with("-order")),
+        rows.len() - asked.len(),
     )
 }
 
 fn judged(rows: &[Row], targets: &Targets) -> Table {
-    let mut table = table(["row", "what", "thesis", "measured", ""]);
+    let mut table = table(["row", "what", "thesis", "measured", "verdict"]);
     for row in rows {
         let target = targets.get(&row.id);
         let what = target.map_or("", |target| target.what.as_str());
-        let says = target.map_or(String::new(), |target| match target.unit.as_str() {
-            "" | "sign" => target.says().to_owned(),
-            unit => format!("{} {unit}", target.says()),
-        });
-        let mark = if row.holds { "yes" } else { "no" };
-        table.add_row([row.id.as_str(), what, &says, &row.measured, mark]);
+        let says = choices::says(row, targets);
+        let verdict = row.verdict(targets).to_string();
+        table.add_row([row.id.as_str(), what, &says, &row.measured, &verdict]);
     }
     table
 }
 
-fn conclusion(study: &Study, rows: &[Row]) -> Result<String> {
+fn conclusion(study: &Study, rows: &[Row], targets: &Targets) -> Result<String> {
     let of = |class: usize, preset| slowdown(study, &CLASSES[class], preset);
     let hrx_imc = (of(0, Preset::HrxImc)?, of(1, Preset::HrxImc)?, of(2, Preset::HrxImc)?);
     let hrx_hmc = (of(0, Preset::HrxHmc)?, of(1, Preset::HrxHmc)?, of(2, Preset::HrxHmc)?);
@@ -307,21 +306,23 @@ fn conclusion(study: &Study, rows: &[Row]) -> Result<String> {
         hrx_hmc.0,
         hrx_hmc.1,
         hrx_hmc.2,
-        hits(rows),
+        hits(rows, targets),
     ))
 }
 
 const INTRODUCTION: &str = "\
 The study of the thesis's chapter 8, done again by `make study` (`weft-paper --applications`): its ten applications, written anew in `apps/`, on 64 simulated nodes of its cluster \
 (`myrinet-compared`) under its five implementations and `hrx-imc`. Settings are those of 8.5.1: packets of 1 KiB, windows of 8, 4,096 host buffers, interrupts after 70 us, \
-timers that tick each 5 ms (a packet is sent again after 8 ticks; an acknowledgement waits 0.5 ms, for which the thesis has no figure but 'small', 8.2.5), 256 send and 384 receive buffers of an NI that retransmits, 128 and 512 of a careful one. Each run computes its result and checks it. Virtual time is a function of the seed.";
+timers that tick each 5 ms (a packet is sent again after 8 ticks; an acknowledgement waits 0.5 ms, for which the thesis has no figure but 'small', 8.2.5), 256 send and 384 receive buffers of an NI that retransmits, 128 and 512 of a careful one. Each run computes its result and checks it. Virtual time is a function of the seed. All runs: [applications.csv](applications.csv); `weft-paper --judge` makes this page from it.";
 const ASSUMED: &str = "\
 **Computing.** Programs declare operations, by the time of which one node takes T1 of table 8.6 (the column *an operation*). So T1 is put in, and all else comes out. Operations are: ASP a way tried through a pivot, \
 Awari a board looked at (6) or an update made (2), Barnes, FFT and Radix steps of their kernels, LEQ a product, Puzzle a position made, QR a product or a sum of one element, SOR a point relaxed.\n\n\
 **Caches.** ASP, LEQ and QR go through a matrix that does not fit the second-level cache (256 KiB) of one node and does on 64. There an operation takes less by what the memory takes for its bytes (4, 8 and 8): \
 18.34 - 5.61 ns for a copied byte that is not in the cache, of three transfers (chapter 5's figures). No other program's part fits.\n\n\
-**Systems.** The simulator charges for packets and copies. What CRL, Orca and Panda take besides is charged for each packet received, from table 7.2: 2.5 us for regions (28 - 23 us a round trip), \
-11 us for objects (46 - 24), 3 us for messages and search (15 - 12; MPI's own 6 us are left out).\n\n\
+**Systems.** The simulator charges for packets and copies. What CRL, Orca, Panda and MPI take besides is charged once, by table 7.2, here and on the [page about regions](regions.md): each packet what the system loses of the throughput of \
+large messages, each message (at its last packet, which is not full) what is left of what the system adds to the latency of a small one. For a small message that is 2.5 us for regions ((28 - 23) / 2), 11 for objects ((46 - 24) / 2), 9 for MPI's messages \
+(21 - 12) and 3 for search (15 - 12); for a full packet 1.2, 1.9, 0.8 and 0.5 us. Until now each packet was charged 2.5, 11, 3 and 3, full ones too, and MPI's own 6 us were left out. The [page about objects](objects.md) charges Weft's instructions instead, because there \
+they are what is predicted.\n\n\
 **Programs.** ASP takes pivots one by one, and polls after each row where hosts forward (8.5.2). Awari has one call under way, as the thesis's has one thread that sends. LEQ does 690 of the 6,906 iterations, \
 which are alike, and times are ten times that. Puzzle pushes each position to its owner; the thesis does not say which board it solved: Korf's instance 4 up to 54 moves, some 41 million positions of 7 us, all iterations of which no one finds \
 a solution, so that work does not depend on luck. SOR exchanges whole rows of 12 KB in one direction at a time. Messages and collectives poll only; regions and objects take interrupts.";

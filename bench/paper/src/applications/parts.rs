@@ -36,29 +36,33 @@ impl Parts {
     ) -> Result<Self> {
         let cached = model.cached_ns(operation_ns, cell.ranks)? / operation_ns;
         let ranks = f64::from(cell.ranks);
-        let machine = model.machine(operation_ns)?;
+        let machine = model.machine(operation_ns, cell.variation)?;
         let machine = Options::with_preset(machine, cell.ranks, cell.preset).machine;
         let time = seen.seconds * seen.part * 1e9;
         let percent = |ns: f64| 100.0 * ns / time;
-        let [_, _, acknowledgements, others] = seen.rates.packets.map(|count| count as f64);
+        let [unicast, multicast, acknowledgements, others] =
+            seen.rates.packets.map(|count| count as f64);
+        let ending = seen.rates.messages as f64 / (unicast + multicast).max(1.0);
         let control = (acknowledgements + others) * control_ns(&machine);
         Ok(Parts {
             computing: 100.0 * one * cached / ranks / seen.seconds,
-            host: percent(host_ns(&machine, &seen.traffic) / ranks),
+            host: percent(host_ns(&machine, &seen.traffic, ending) / ranks),
             ni: percent((ni_ns(&machine, &seen.traffic) + control) / ranks),
             bus: percent(bus_ns(&machine, &seen.traffic) / ranks),
-            busiest_host: percent(host_ns(&machine, &seen.busiest)),
+            busiest_host: percent(host_ns(&machine, &seen.busiest, ending)),
             busiest_ni: percent(ni_ns(&machine, &seen.busiest)),
         })
     }
 }
 
-fn host_ns(machine: &MachineModel, traffic: &Traffic) -> f64 {
+/// Packets of which such a part ends a message.
+fn host_ns(machine: &MachineModel, traffic: &Traffic, ending: f64) -> f64 {
     let host = &machine.host;
     let received_ns = host.poll_ns + host.process_ns + host.release_ns + host.deferred_ns;
+    let received_ns = received_ns as f64 + ending * host.message_ns as f64;
     traffic.packets_sent as f64 * (host.allocate_ns + host.launch_ns) as f64
         + traffic.bytes_sent as f64 * host.launch_ns_per_byte
-        + traffic.packets_received as f64 * received_ns as f64
+        + traffic.packets_received as f64 * received_ns
         + traffic.bytes_received as f64 * host.copy_ns_per_byte
         + traffic.interrupts as f64 * host.interrupt_ns as f64
 }

@@ -1,5 +1,6 @@
 //! One application, run once.
 
+use super::inputs::Inputs;
 use super::model::{Model, Problem, Variation};
 use super::observe::{Counts, Rates};
 use crate::Targets;
@@ -29,7 +30,7 @@ const NO_END: Duration = Duration::from_secs(1_000_000);
 const TRIAL_NS: f64 = 10_000.0;
 
 /// A run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Cell {
     /// The application.
     pub application: Application,
@@ -39,10 +40,12 @@ pub struct Cell {
     pub preset: Preset,
     /// Way of running it.
     pub variation: Variation,
+    /// Inputs that no figure of the thesis fixes.
+    pub inputs: Inputs,
 }
 
 /// Results of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
     /// Time of the parallel phase of the whole problem, in seconds.
     pub seconds: f64,
@@ -60,6 +63,9 @@ pub struct Seen {
     pub retransmissions: u64,
     /// Packets for which a receiver had no buffer, of the whole run.
     pub no_buffer: u64,
+    /// Full packets that one rank received from another in a row at most, of the whole run: one
+    /// less than packets of a message.
+    pub most_full: u64,
     /// Number that stands for everything that happened.
     pub trace: u64,
 }
@@ -81,18 +87,29 @@ impl Seen {
 impl Cell {
     /// An application on so many ranks, as figure 8.9 has it.
     pub fn new(application: Application, ranks: u16, preset: Preset) -> Self {
-        Cell { application, ranks, preset, variation: Variation::Usual }
+        let (variation, inputs) = (Variation::Usual, Inputs::default());
+        Cell { application, ranks, preset, variation, inputs }
     }
 
-    /// Nanoseconds of an operation of this application, by which one rank takes as long as in
-    /// table 8.6.
+    /// The run on one rank that computes what this one does.
+    pub fn alone(&self) -> Self {
+        let alone = Cell::new(self.application, 1, Preset::NrxImc);
+        let is_puzzle = self.application.system() == System::Search;
+        let has_table = is_puzzle && self.variation == Variation::Table;
+        Cell {
+            inputs: if is_puzzle { self.inputs } else { alone.inputs },
+            variation: if has_table { self.variation } else { alone.variation },
+            ..alone
+        }
+    }
+
+    /// Nanoseconds of an operation, by which this run, on one rank, takes as long as in table 8.6.
     ///
     /// # Errors
     /// Those of a rank or the simulator.
-    pub fn operation_ns(application: Application, problem: Problem, seed: u64) -> Result<f64> {
-        let model = Model::new(application, problem, &Targets::read()?)?;
-        let alone = Cell::new(application, 1, Preset::NrxImc);
-        let (outcome, ..) = alone.outcome(&model, TRIAL_NS, seed)?;
+    pub fn operation_ns(&self, problem: Problem, seed: u64) -> Result<f64> {
+        let model = Model::new(self.application, problem, &Targets::read()?)?;
+        let (outcome, ..) = self.outcome(&model, TRIAL_NS, seed)?;
         Ok(TRIAL_NS * model.one * model.part / outcome.time.as_secs_f64())
     }
 
@@ -102,20 +119,24 @@ impl Cell {
     /// Those of a rank or the simulator.
     pub fn run(&self, problem: Problem, operation_ns: f64, seed: u64) -> Result<Seen> {
         let model = Model::new(self.application, problem, &Targets::read()?)?;
-        let cached_ns = model.cached_ns(operation_ns, self.ranks)?;
-        let (outcome, rates, statistics, trace) = self.outcome(&model, cached_ns, seed)?;
+        let cached_ns = match self.variation {
+            Variation::Uncached => operation_ns,
+            _ => model.cached_ns(operation_ns, self.ranks)?,
+        };
+        let (outcome, counts, statistics, trace) = self.outcome(&model, cached_ns, seed)?;
         let sum = |of: fn(&weft_protocol::Counters) -> u64| {
             statistics.iter().map(|one| of(&one.protocol)).sum()
         };
         Ok(Seen {
             seconds: outcome.time.as_secs_f64() / model.part,
             part: model.part,
-            rates,
+            rates: counts.between(outcome.began, outcome.began + outcome.time),
             traffic: Traffic::total(&outcome.traffic),
             busiest: busiest(&outcome.traffic),
             late_acknowledgements: sum(|counters| counters.acknowledgements_late),
             retransmissions: sum(|counters| counters.retransmissions),
             no_buffer: sum(|counters| counters.no_buffer),
+            most_full: counts.most_full(),
             trace,
         })
     }
@@ -125,16 +146,17 @@ impl Cell {
         model: &Model,
         operation_ns: f64,
         seed: u64,
-    ) -> Result<(Outcome, Rates, Vec<weft_endpoint::Statistics>, u64)> {
+    ) -> Result<(Outcome, Counts, Vec<weft_endpoint::Statistics>, u64)> {
         let context = || format!("{self:?}");
-        let mut options =
-            Options::with_preset(model.machine(operation_ns)?, self.ranks, self.preset);
+        let machine = model.machine(operation_ns, self.variation)?;
+        let mut options = Options::with_preset(machine, self.ranks, self.preset);
         options.settings.window_packets = WINDOW_PACKETS;
         if self.variation == Variation::Adaptive {
             options.settings.adaptive = Some(Adaptive::new(WINDOW_PACKETS, ACTIVE));
         }
         let late = self.variation == Variation::LateAcknowledgements;
-        options.settings.acknowledge_after *= if late { LATE_TIMES } else { 1 };
+        let times = if late { LATE_TIMES } else { 1 };
+        options.settings.acknowledge_after = self.inputs.acknowledge_after_ns() * times;
         options.settings.retransmit_after = RETRANSMIT_TICKS * TICK_NS;
         if self.application.system() == System::Messages {
             // The thesis's MPI receives by polling only (8.5.2).
@@ -143,9 +165,9 @@ impl Cell {
         options.stack_bytes = STACK_BYTES;
         options.stuck_after = NO_END;
         options.seed = seed;
-        let counts = Counts::default();
+        let counts = Counts::new(options.machine.pools.packet_bytes);
         options.observer = Some(Box::new(counts.clone()));
-        let words = model.words(self.preset, self.variation);
+        let words = model.words(self);
         let application = self.application;
         let simulation = Simulation::new(options).with_context(context)?;
         let report = simulation.run_joined(move |weft| {
@@ -155,8 +177,7 @@ impl Cell {
         let values = report.into_values().map_err(|what| anyhow!(what)).with_context(context)?;
         let outcome = values.into_iter().flatten().next();
         let outcome = outcome.context("rank 0 said nothing").with_context(context)?;
-        let rates = counts.between(outcome.began, outcome.began + outcome.time);
-        Ok((outcome, rates, statistics, trace))
+        Ok((outcome, counts, statistics, trace))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::judge::sign;
 use super::model::{Model, PRESETS, Problem, Variation};
 use super::observe::Kind;
-use super::page::of;
+use super::page::pages;
 use super::run::Cell;
 use super::study::{Extent, Study};
 use crate::Targets;
@@ -25,12 +25,16 @@ fn a_study_is_a_function_of_its_seed() {
 #[test]
 fn a_page_has_every_row_of_the_thesis() {
     let study = tiny(1, &Application::ALL);
-    let (_, text) = of(&study).unwrap().into_iter().next().unwrap();
+    let (_, text) = pages(&study).unwrap().into_iter().next().unwrap();
     let targets = Targets::read().unwrap();
+    let experiments = crate::experiments::all();
+    let claims = experiments.iter().flat_map(|experiment| experiment.claims());
+    let claimed: Vec<&str> = claims.map(|claim| claim.id).collect();
     let sections = ["8.4", "8.5", "8.6"];
     let is_there = |section: &str| sections.iter().any(|there| section.starts_with(there));
     for target in targets.all() {
-        if target.role == crate::Role::Predict
+        if (target.role.is_asked() || target.role == crate::Role::Tuned)
+            && !claimed.contains(&target.id.as_str())
             && target.paper == crate::Paper::Thesis
             && is_there(&target.section)
         {
@@ -44,8 +48,8 @@ fn a_page_has_every_row_of_the_thesis() {
 fn one_rank_takes_as_long_as_in_the_table() {
     let targets = Targets::read().unwrap();
     for application in [Application::Sor, Application::Leq, Application::Puzzle64] {
-        let operation_ns = Cell::operation_ns(application, Problem::Small, 1).unwrap();
         let alone = Cell::new(application, 1, Preset::NrxImc);
+        let operation_ns = alone.operation_ns(Problem::Small, 1).unwrap();
         let seen = alone.run(Problem::Small, operation_ns, 1).unwrap();
         let model = Model::new(application, Problem::Small, &targets).unwrap();
         let off = (seen.seconds / model.one - 1.0).abs();
@@ -80,4 +84,17 @@ fn broadcasts_are_counted_at_each_receiver() {
 #[test]
 fn signs_are_those_of_the_page() {
     assert_eq!([-1.0, 2.9, 3.0, 11.9, 12.0].map(sign), ["+", "+", "-", "-", "--"]);
+}
+
+#[test]
+fn runs_are_kept_as_they_were_and_replaced_by_application() {
+    let folder = tempfile::tempdir().unwrap();
+    let sor = tiny(1, &[Application::Sor]).keep(folder.path()).unwrap();
+    let both = tiny(1, &[Application::Qr]).keep(folder.path()).unwrap();
+    assert!(both.applications().eq([Application::Qr, Application::Sor]));
+    assert_eq!(Study::read(folder.path(), both.extent).unwrap(), both);
+    let seconds = |study: &Study| study.seconds(Application::Sor, Preset::HrxHmc).unwrap();
+    assert_eq!(seconds(&both), seconds(&sor));
+    let other = tiny(2, &[Application::Sor]).keep(folder.path()).unwrap();
+    assert!(other.applications().eq([Application::Qr, Application::Sor]));
 }

@@ -1,9 +1,9 @@
-//! Multicast in the implementations that chapter 8 compares, fanout, and traffic of applications
-//! (thesis 5.3.1, 8.3.3, 8.3.4, 8.4, 8.8, figure 8.6).
+//! Multicast in the implementations that chapter 8 compares, and fanout (thesis 5.3.1, 8.3.3,
+//! 8.3.4, 8.8, figure 8.6).
 
 use super::broadcast::{self, Senders, blast};
-use super::inbox::{Arrivals, Receive, gap};
-use super::unicast::{megabytes, send, stream_rate};
+use super::inbox::{Arrivals, Receive};
+use super::unicast::{megabytes, stream_rate};
 use crate::claim::Claim;
 use crate::cluster::{PACKET_BYTES, Setup};
 use crate::experiment::Experiment;
@@ -11,7 +11,6 @@ use crate::fit;
 use crate::plot::{Plot, Scale};
 use crate::results::{Results, listed, short};
 use anyhow::{Context, Result};
-use weft_endpoint::Rank;
 use weft_protocol::Preset;
 use weft_simulator::{MachineModel, RunEnd, Shape};
 
@@ -43,7 +42,7 @@ impl Experiment for Forwarding {
     }
 
     fn title(&self) -> &'static str {
-        "Forwarding and traffic in the implementations compared (5.3.1, 8.3.3, 8.3.4, 8.4, 8.8, figure 8.6)"
+        "Forwarding in the implementations compared (5.3.1, 8.3.3, 8.3.4, 8.8, figure 8.6)"
     }
 
     fn claims(&self) -> &'static [Claim] {
@@ -56,10 +55,6 @@ impl Experiment for Forwarding {
                 Claim::statement("S8.3.4-thr-worst").misses(HOST_IS_BUSY),
                 Claim::statement("S8.8-mclat"),
                 Claim::statement("S8.8-micro"),
-                Claim::statement("S8.4.1-delayed"),
-                Claim::statement("S8.4.1-crl-acks"),
-                Claim::statement("S8.4.2-combine"),
-                Claim::statement("S8.4.2-combine-gain"),
             ]
         }
     }
@@ -68,9 +63,7 @@ impl Experiment for Forwarding {
         fanouts(results)?;
         safe(results)?;
         latencies(results)?;
-        throughputs(results)?;
-        acknowledgements(results)?;
-        combining(results)
+        throughputs(results)
     }
 }
 
@@ -210,77 +203,5 @@ fn throughputs(results: &mut Results) -> Result<()> {
     results.statement("S8.3.4-thr-order", above, evidence.as_str());
     let worst = at_64.iter().all(|(name, rate)| *name == "irx-imc" || *rate > at_64[2].1);
     results.statement("S8.3.4-thr-worst", worst, evidence);
-    Ok(())
-}
-
-/// Careful protocols acknowledge nothing by a timer, and little by itself where traffic goes both
-/// ways, as in CRL.
-fn acknowledgements(results: &mut Results) -> Result<()> {
-    const TRIPS: usize = 256;
-    let (mut late, mut explicit, mut packets) = (0, 0, 0);
-    for preset in [Preset::NrxImc, Preset::NrxHmc] {
-        let setup = Setup::version(preset, 16);
-        let trips = setup.run(|packets| {
-            let arrivals = Arrivals::note(packets, Receive::NoTouch);
-            // Pairs: an even rank asks, its neighbour answers.
-            let other = Rank(packets.rank().0 ^ 1);
-            for trip in 1..=TRIPS {
-                if packets.rank().0 % 2 == 0 {
-                    send(packets, other, &[7; 16])?;
-                    arrivals.wait(trip)?;
-                } else {
-                    arrivals.wait(trip)?;
-                    send(packets, other, &[7; 16])?;
-                }
-            }
-            Ok(())
-        })?;
-        let storm = blast(&setup, 4 << 10, 8, Senders::All)?;
-        for rank in trips.statistics.iter().chain(&storm.statistics) {
-            late += rank.protocol.acknowledgements_late;
-        }
-        for rank in &trips.statistics {
-            explicit += rank.protocol.explicit_credits;
-            packets += rank.protocol.packets_sent;
-        }
-    }
-    let evidence = format!("{late} in round trips and all-to-all broadcasts of 16 ranks");
-    results.statement("S8.4.1-delayed", late == 0, evidence);
-    let evidence = format!("{explicit} credit packets beside {packets} of round trips");
-    // "Low" is read as one in a hundred packets.
-    results.statement("S8.4.1-crl-acks", explicit * 100 <= packets, evidence);
-    Ok(())
-}
-
-/// Jobs of 16 bytes in messages of 4 and of 64, as Puzzle-4 and Puzzle-64 send them: packets a
-/// second, and nanoseconds for a job.
-fn combining(results: &mut Results) -> Result<()> {
-    const JOB_BYTES: usize = 16;
-    let (mut fewer, mut gains, mut counts) = (true, Vec::new(), Vec::new());
-    for (name, preset) in [("nrx", BUILT[0]), ("irx", BUILT[2]), ("hrx", BUILT[4])] {
-        let time = |jobs: usize| -> Result<f64> {
-            let ran = Setup::version(preset, 2).run(move |packets| {
-                let arrivals = Arrivals::note(packets, Receive::Copy);
-                let messages = 16_384 / jobs;
-                if packets.rank() == 0 {
-                    for _ in 0..messages {
-                        send(packets, Rank(1), &vec![7; jobs * JOB_BYTES])?;
-                    }
-                } else {
-                    arrivals.wait(messages)?;
-                }
-                Ok(arrivals.times())
-            })?;
-            Ok(gap(&ran.values[1]))
-        };
-        let (four, many) = (time(4)?, time(64)?);
-        fewer &= 1e9 / many < 0.75 * 1e9 / four;
-        counts.push(format!("{name} {} and {}", short(1e6 / four), short(1e6 / many)));
-        gains.push((name, (four / 4.0) / (many / 64.0)));
-    }
-    let evidence = format!("packets a millisecond with 4 and with 64: {}", counts.join(", "));
-    results.statement("S8.4.2-combine", fewer, evidence);
-    let holds = gains[1..].iter().all(|gain| gain.1 > gains[0].1);
-    results.statement("S8.4.2-combine-gain", holds, format!("times faster: {}", listed(&gains)));
     Ok(())
 }

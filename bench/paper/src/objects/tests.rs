@@ -1,5 +1,5 @@
 use super::{operation, write_latency, write_rate};
-use crate::cluster::{INSTRUCTION_NS, OBJECT_INSTRUCTIONS, Setup};
+use crate::cluster::{INSTRUCTION_NS, MESSAGE_INSTRUCTIONS, OBJECT_INSTRUCTIONS, Setup};
 use crate::experiments::layers::call;
 use crate::experiments::panda::{Broadcast, broadcast_latency, broadcast_rate};
 use std::collections::BTreeMap;
@@ -23,6 +23,7 @@ fn charges_are_the_instructions_that_are_counted() {
         let (counted, slack) = (sum(more) - sum(less), GROWTH * (sum(more) + sum(less)));
         assert!((charged as f64 - counted).abs() <= slack, "{more:?}: {charged}, {counted}");
     };
+    near(MESSAGE_INSTRUCTIONS.iter().sum(), &["message_handler"], &["packet"]);
     let charged = OBJECT_INSTRUCTIONS;
     near(charged.call, &["object_call"], &["call"]);
     near(charged.copy, &["object_write_in"], &["broadcast_in"]);

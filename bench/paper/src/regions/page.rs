@@ -216,7 +216,7 @@ pub(crate) fn table<S: Into<comfy_table::Cell>>(header: impl IntoIterator<Item =
 
 const INTRODUCTION: &str = "\
 Measured by `make paper` (`weft-paper --regions` measures this page only) in the simulator, on the cluster of the thesis's chapter 8 \
-(`myrinet-compared`, windows of 8 packets, interrupts after 70 us). `fft`, `radix` and `barnes` are the applications that the thesis ran on \
+(`myrinet-compared`, windows of 8 packets, interrupts after 70 us), with what CRL takes by table 7.2 (2.5 us a message, [as in the study](applications.md)). `fft`, `radix` and `barnes` are the applications that the thesis ran on \
 CRL; `lu` and `water` are others of SPLASH's. They are in `apps/`, and each run on 64 nodes of the first table was done once more with `--verify`.";
 const SPEEDUPS: &str = "\
 What is computed takes the time that programs declare; for `fft`, `radix` and `barnes` that is chosen to be the execution time on one processor in table 8.6 \

@@ -47,6 +47,20 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them.
+    pub const ALL: [Verdict; 4] =
+        [Verdict::Within, Verdict::Outside, Verdict::Holds, Verdict::Fails];
+
+    /// Verdict on a figure or a statement that came true, or did not.
+    pub fn new(is_figure: bool, is_good: bool) -> Self {
+        match (is_figure, is_good) {
+            (true, true) => Verdict::Within,
+            (true, false) => Verdict::Outside,
+            (false, true) => Verdict::Holds,
+            (false, false) => Verdict::Fails,
+        }
+    }
+
     /// True if the claim came true.
     pub fn is_good(self) -> bool {
         matches!(self, Verdict::Within | Verdict::Holds)
@@ -151,13 +165,14 @@ fn row<'a>(targets: &'a Targets, claim: Claim, results: &Results) -> Result<Row<
 fn compare(target: &Target, expected: Expected, seen: &Seen) -> Option<(Measured, Verdict)> {
     match (expected, seen) {
         (Expected::Holds, Seen::Statement { holds, evidence }) => {
-            let verdict = if *holds { Verdict::Holds } else { Verdict::Fails };
-            Some((Measured::Evidence(evidence.clone()), verdict))
+            Some((Measured::Evidence(evidence.clone()), Verdict::new(false, *holds)))
         }
-        (Expected::Percent(_) | Expected::Absolute(_), Seen::Figure(quantity)) => {
+        (
+            Expected::Percent(_) | Expected::Absolute(_) | Expected::Near { .. },
+            Seen::Figure(quantity),
+        ) => {
             let (paper, weft) = (target.number()?, figure(*quantity, &target.unit)?);
-            let within = expected.accepts(paper, weft);
-            let verdict = if within { Verdict::Within } else { Verdict::Outside };
+            let verdict = Verdict::new(true, expected.accepts(paper, weft));
             Some((Measured::Figure { weft, paper }, verdict))
         }
         _ => None,

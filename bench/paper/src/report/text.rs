@@ -29,19 +29,20 @@ pub fn report(report: &Report<'_>) -> String {
     text
 }
 
-/// The tables of a chapter, each with its heading: calibration first and apart, because it
-/// predicts nothing. Of one paper, or of all.
+/// The tables of a chapter, each with its heading: what predicts nothing first and apart. Of one
+/// paper, or of all.
 pub fn tables(chapter: &Chapter<'_>, paper: Option<Paper>) -> Vec<(&'static str, Table)> {
     let of = |role, statement| {
         move |row: &&Row<'_>| {
             paper.is_none_or(|paper| row.target.paper == paper)
-                && (row.target.role == Role::Calibrate) == (role == Role::Calibrate)
+                && row.target.role == role
                 && matches!(row.seen, Measured::Evidence(_)) == statement
         }
     };
     let parts = [
         ("Calibration (not predictions)", Role::Calibrate, false),
         ("Orders that follow from the calibration", Role::Calibrate, true),
+        ("Inputs (not predictions)", Role::Input, false),
         ("Predictions", Role::Predict, false),
         ("Orders and findings", Role::Predict, true),
     ];

@@ -1,4 +1,4 @@
-//! Reasons why figures are not measured, as data: `targets/reasons.csv`.
+//! Reasons why figures are not measured, or not asked, as data: `targets/reasons.csv`.
 
 use super::TargetsError;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 const FILE: &str = "reasons.csv";
 const TEXT: &str = include_str!("../../targets/reasons.csv");
 
-/// Reason why the targets whose ids begin in some way are not measured.
+/// Reason why the targets whose ids begin in some way are not measured, or not asked.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Reason {
     /// Prefix of the ids.

@@ -199,7 +199,7 @@ Hardly anything is gained. A receiver that copies nothing saves a small part of 
 of the five that share small regions have nothing to put. The thesis's suspicion is right for its machine.";
 const HOW: &str = "\
 Measured by `make paper` (`weft-paper --zero-copy` measures this page only) in the simulator, on the cluster of the thesis's chapter 8 \
-(`myrinet-compared`, windows of 8 packets, interrupts after 70 us), by three parties. *By message*, the bytes of a region are copied out of \
+(`myrinet-compared`, windows of 8 packets, interrupts after 70 us, with what CRL takes [as in the study](applications.md)), by three parties. *By message*, the bytes of a region are copied out of \
 the packets in which they come, as in the thesis's CRL: 5.61 ns a byte of the receiver's processor. *By put*, whoever misses names the place, the NI puts \
 them there, and nothing is copied but the last bytes, less than a packet of them, which come with the message that says so; there are as many packets. \
 How that works is in [internals](../internals/regions.md), what the simulator charges in [internals](../internals/simulator.md). Both ways \

@@ -117,7 +117,7 @@ static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
         Claim::statement("CP-T3-order-1w"),
         Claim::statement("CP-6-fl-livelock"),
         Claim::statement("CP-6-fl-missing"),
-        Claim::figure("CP-6-fl-worse").absolute(POINTS),
+        Claim::points("CP-6-fl-worse", POINTS),
         Claim::statement("CP-6-fl-why"),
         Claim::statement("CP-6-fl-proc"),
     ]);

@@ -50,7 +50,7 @@ const DELTAS: [[&str; 4]; 3] = [
 
 static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
     let mut others: Vec<Claim> =
-        DELTAS.iter().flatten().map(|id| Claim::figure(id).absolute(POINTS)).collect();
+        DELTAS.iter().flatten().map(|id| Claim::points(id, POINTS)).collect();
     others.extend([
         Claim::statement("CP-T4-order"),
         Claim::statement("CP-T4-order-8"),
@@ -62,8 +62,8 @@ static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
         Claim::statement("CP-6-jac-16"),
         Claim::statement("CP-6-jac-8single"),
         Claim::statement("CP-6-jac-16two"),
-        Claim::figure("CP-6-jac-best").absolute(POINTS),
-        Claim::figure("CP-6-jac-16gain").absolute(POINTS),
+        Claim::points("CP-6-jac-best", POINTS),
+        Claim::points("CP-6-jac-16gain", POINTS),
         Claim::statement("CP-6-fl-real"),
     ]);
     claims(&[], &[], &others, MISSES)
@@ -77,6 +77,7 @@ const MISSES: &[(&str, &[&str])] = &[
         &[
             "CP-T4-P2-8x8-delta",
             "CP-T4-P2-16x16-delta",
+            "CP-T4-P2-64x64-delta",
             "CP-T4-P4-8x8-delta",
             "CP-T4-P4-16x16-delta",
             "CP-T4-P8-32x32-delta",

@@ -76,8 +76,8 @@ pub fn throughput(cluster: Cluster, words: usize, processing: bool) -> Result<f6
 static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
     let others = [
         Claim::statement("CP-T2-order"),
-        Claim::figure("CP-6-thr-gap2000").absolute(POINTS),
-        Claim::figure("CP-6-thr-gap1000").absolute(POINTS),
+        Claim::points("CP-6-thr-gap2000", POINTS),
+        Claim::points("CP-6-thr-gap1000", POINTS),
         Claim::statement("CP-6-thr-sat4"),
         Claim::statement("CP-6-thr-tail"),
         Claim::statement("CP-6-thr-proc"),
@@ -139,10 +139,20 @@ const MISSES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "both throughputs are within their band of 25 %, in which a difference of a few percent is lost; \
+         what it consists of here was not counted",
+        &["CP-T2-P2-1000w-delta", "CP-T2-P2-1000w-proc-delta", "CP-T2-P2-2000w-delta"],
+    ),
+    (
         "where the ring is full, careful is up to 4 % below: traditional nodes run ahead \
          without limit and never leave it idle, careful ones wait for windows whose updates \
          nothing takes along on a chain",
-        &["CP-T2-order"],
+        &[
+            "CP-T2-order",
+            "CP-T2-P4-1000w-delta",
+            "CP-T2-P4-2000w-delta",
+            "CP-T2-P8-1000w-proc-delta",
+        ],
     ),
 ];
 

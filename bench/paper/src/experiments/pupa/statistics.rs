@@ -74,6 +74,7 @@ const TABLE: [Claim; 56] = claims! {
         "PU-T3-pktsent-SRS-64K"
         "PU-T3-overflow-SRS-64K"
         "PU-T3-ooo-SRS-64K"
+        "PU-T3-rexmit-SRS-64K"
         "PU-T3-rexmit-SRS-48K"
         "PU-T3-overflow-SRS-48K"
         "PU-T3-overflow-GEL-64K"
@@ -109,7 +110,6 @@ const TABLE: [Claim; 56] = claims! {
         "PU-T3-ooo-SRS-48K";
     multicast:
         "PU-T3-vnack-SRS-64K"
-        "PU-T3-rexmit-SRS-64K"
         "PU-T3-vnack-SRS-48K"
         "PU-T3-vnack-GEL-64K"
         "PU-T3-rexmit-GEL-64K"
