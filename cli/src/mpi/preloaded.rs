@@ -29,7 +29,7 @@ pub struct Source {
 }
 
 /// Search for the provider, which all of them have.
-const PROVIDER: (&str, &str) = ("provider.h", include_str!("../../../bindings/mpi/provider.h"));
+const PROVIDER: (&str, &str) = ("provider.h", include_str!("../../carried/mpi/provider.h"));
 
 /// `libweft-coll.so`, which takes collectives from an MPI library.
 pub static COLLECTIVES: Source = Source {
@@ -37,15 +37,15 @@ pub static COLLECTIVES: Source = Source {
     file: "libweft-coll.so",
     folder: "coll",
     parts: &[
-        ("coll.c", include_str!("../../../bindings/mpi/coll.c")),
-        ("shapes.h", include_str!("../../../bindings/mpi/shapes.h")),
-        ("parts.h", include_str!("../../../bindings/mpi/parts.h")),
-        ("operations.h", include_str!("../../../bindings/mpi/operations.h")),
-        ("reductions.h", include_str!("../../../bindings/mpi/reductions.h")),
-        ("varied.h", include_str!("../../../bindings/mpi/varied.h")),
-        ("fortran.h", include_str!("../../../bindings/mpi/fortran.h")),
+        ("coll.c", include_str!("../../carried/mpi/coll.c")),
+        ("shapes.h", include_str!("../../carried/mpi/shapes.h")),
+        ("parts.h", include_str!("../../carried/mpi/parts.h")),
+        ("operations.h", include_str!("../../carried/mpi/operations.h")),
+        ("reductions.h", include_str!("../../carried/mpi/reductions.h")),
+        ("varied.h", include_str!("../../carried/mpi/varied.h")),
+        ("fortran.h", include_str!("../../carried/mpi/fortran.h")),
         PROVIDER,
-        ("weft-coll.h", include_str!("../../../bindings/libfabric/include/weft-coll.h")),
+        ("weft-coll.h", include_str!("../../carried/include/weft-coll.h")),
     ],
 };
 
@@ -55,9 +55,9 @@ pub static TRACE: Source = Source {
     file: "libweft-trace.so",
     folder: "trace",
     parts: &[
-        ("trace.c", include_str!("../../../bindings/mpi/trace.c")),
+        ("trace.c", include_str!("../../carried/mpi/trace.c")),
         PROVIDER,
-        ("weft-trace.h", include_str!("../../../bindings/libfabric/include/weft-trace.h")),
+        ("weft-trace.h", include_str!("../../carried/include/weft-trace.h")),
     ],
 };
 
