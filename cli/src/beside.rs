@@ -11,7 +11,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use weft_launch::{FindError, find_program, own_directory};
 
-/// Program of `weft ps`, `why`, `top` and `report`, which names functions for launchers, too.
+/// Program of `weft ps`, `why`, `top`, `kill` and `report`, which names functions for launchers,
+/// too.
 pub const INSPECT: &str = "weft-inspect";
 
 /// Arguments of the program, as they were typed.

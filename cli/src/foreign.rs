@@ -41,17 +41,17 @@ const OPTIONS: &[Advice] = &[
         "that is Open MPI's, to which weft mpirun gives it: weft mpirun --mca ...",
     ),
     (
-        &["-x", "--export", "--env", "-e", "--genv", "--env-file"],
-        "ranks of this host have the environment of weft; for those of others put it before the program: \
-         weft run --hosts a,b -- env NAME=value ./program",
+        &["--export", "-e", "--genv", "-genv", "--env-file"],
+        "ranks of this host have the environment of weft; -x gives a variable to those of all hosts: \
+         weft run -x NAME=value -n 4 -- ./program",
     ),
     (
         &["-t", "--time", "--timeout"],
-        "a time for the whole job is timeout's: timeout 10m weft run -n 4 -- ./program",
+        "a time for the whole job is --time-limit: weft run --time-limit 10m -n 4 -- ./program",
     ),
     (
-        &["--wdir", "--wd", "--chdir", "--workdir", "-D", "-w"],
-        "ranks run in the directory of weft: cd there first",
+        &["--wdir", "--wd", "--workdir", "-D", "-w"],
+        "ranks run in the directory of weft, or in another on all hosts: weft run --chdir /data -n 4 -- ./program",
     ),
     (&["--tag-output", "-l", "--prepend-rank"], "each line says its rank with --label"),
     (
@@ -91,8 +91,8 @@ const START: &[Advice] = &[(&["-n", "-np", "--ranks", "--hosts", "--hostfile", "
 /// Subcommands of `docker`, of Slurm and of cargo.
 const COMMANDS: &[Advice] = &[
     (
-        &["kill", "stop", "rm", "cancel", "scancel"],
-        "a job is ended by its launcher: weft ps lists jobs, kill ends one",
+        &["stop", "rm", "cancel", "scancel"],
+        "a job is ended by weft kill, as weft ps lists it: weft kill 4711",
     ),
     (&["exec", "start", "srun", "mpiexec", "launch"], RUNS),
     (&["ls", "list", "jobs", "squeue", "images", "container"], "jobs are listed by weft ps"),

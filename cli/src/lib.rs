@@ -14,6 +14,7 @@ mod mpirun;
 mod new;
 mod run;
 mod stacks;
+mod surroundings;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,7 @@ Examples:
   weft ps                                     which jobs run here
   weft top                                    what the ranks of a job do, live
   weft why                                    what the ranks of a job wait for
+  weft kill 4711                              end a job, and wait until nothing of it is left
   weft report run.weft                        a page about a run, of the trace of `weft run --trace`
   weft doctor                                 what works on this machine, and what it costs";
 
@@ -57,6 +59,8 @@ enum Command {
     Why(beside::Words),
     /// Show the ranks of a job live: what each does, its packets and bytes a second, its memory
     Top(beside::Words),
+    /// End jobs, as their launchers do: nothing of them is left behind
+    Kill(beside::Words),
     /// Make a page of a run's trace: who waits for whom, what is on the critical path, who sends
     /// what
     Report(beside::Words),
@@ -117,6 +121,7 @@ pub fn main() -> ExitCode {
         Command::Ps(words) => beside::become_inspect("ps", &words),
         Command::Why(words) => beside::become_inspect("why", &words),
         Command::Top(words) => beside::become_inspect("top", &words),
+        Command::Kill(words) => beside::become_inspect("kill", &words),
         Command::Report(words) => beside::become_inspect("report", &words),
         Command::Sim(words) => beside::become_command("sim", &words),
         Command::Bench(words) => beside::become_command("bench", &words),

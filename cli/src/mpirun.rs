@@ -10,6 +10,7 @@ use std::env;
 use std::os::unix::process::CommandExt;
 use std::path::{self, Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, ValueEnum};
@@ -22,6 +23,7 @@ use crate::mpi::{
     self, COLLECTIVES, FILE, Launcher, Linked, Preloaded, Provider, Stack, TRACE, Wanted,
     libraries_of,
 };
+use crate::surroundings::Surroundings;
 pub use settings::{INTEL_VARIABLES, PARAMETERS, PRELOAD, VARIABLES};
 use settings::{Settings, take_preload};
 
@@ -70,6 +72,8 @@ struct Own {
     recorded: Recorded,
     #[command(flatten)]
     deadlocks: Deadlocks,
+    #[command(flatten)]
+    surroundings: Surroundings,
     /// Reaction to the loss of a rank, for those who are used to weft run: there is one
     #[arg(long, value_name = "REACTION", hide = true)]
     on_loss: Option<OnLoss>,
@@ -99,6 +103,7 @@ Examples:
   weft mpirun -n 4 --stack mpich ./asp         by MPICH where there is Open MPI too
   weft mpirun --host a:2,b:2 ./asp             what mpirun itself has to be told
   weft mpirun -n 4 --collectives weft ./asp    collectives by Weft where it is faster
+  weft mpirun -n 4 -x DEBUG=1 --time-limit 10m ./asp    a variable of the ranks, and ten minutes at most
   weft mpirun -n 4 --trace ./asp               write down what happens; then weft report weft.trace
   weft mpirun -n 4 --dry-run ./asp             which command that is
   weft doctor --mpi                            why it does not work
@@ -156,17 +161,17 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         libraries.push(&correction);
         libraries.extend(host.as_deref().filter(|_| !settings::is_over_fabric()));
     }
-    let said = if libraries.is_empty() { None } else { take_preload(&mut words.options) };
+    let mut variables = own.surroundings.variables();
+    let said = match libraries.is_empty() {
+        true => None,
+        false => take_preload(&mut words.options, &mut variables),
+    };
     settings.preload(launcher.stack, &libraries, said.or_else(|| env::var_os(PRELOAD)));
+    settings.surround(&variables, own.surroundings.directory(), launcher.stack)?;
     if !own.quiet {
-        eprintln!("weft: {launcher}, told {settings}");
+        own.announce(&launcher, &settings);
     }
-    if let Some(file) = own.recorded.trace.as_ref().filter(|_| !own.quiet) {
-        eprintln!(
-            "weft: each rank writes its part of the trace, {file}.0 and so on: `weft report {file}` shows them"
-        );
-    }
-    let mut command = Command::new(&launcher.path);
+    let mut command = limited(&launcher.path, own.surroundings.time_limit());
     command.envs(settings.variables.iter().map(|(name, value)| (name, value)));
     command.args(&settings.words);
     command.args(words.options.iter().flat_map(|option| &option.words)).args(&words.program);
@@ -174,7 +179,19 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         weft_app_common::write_out(format_args!("{}\n", as_typed(&settings, &command)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    Err(command.exec()).with_context(|| format!("cannot run {}", launcher.path.display()))
+    let error = command.exec();
+    Err(error).with_context(|| format!("cannot run {}", command.get_program().display()))
+}
+
+/// The command that runs an `mpirun`, for so long at most: `timeout` ends it then, with status 124
+/// and a line that says so, as `mpirun` is ended by SIGTERM, and by SIGKILL if it does not go.
+fn limited(launcher: &Path, limit: Option<Duration>) -> Command {
+    let Some(limit) = limit else { return Command::new(launcher) };
+    let mut command = Command::new("timeout");
+    // In the foreground it leaves the terminal to mpirun, and to Ctrl-C.
+    command.args(["--foreground", "--verbose", "--kill-after=10"]);
+    command.arg(format!("{}s", limit.as_secs_f64())).arg(launcher);
+    command
 }
 
 /// Checks that hosts are given as the library's `mpirun` wants them.
@@ -210,10 +227,21 @@ impl Own {
             check: others.check || self.check,
             recorded: Recorded { trace: others.recorded.trace.or(self.recorded.trace) },
             deadlocks: others.deadlocks.or(self.deadlocks),
+            surroundings: others.surroundings.or(self.surroundings),
             on_loss: others.on_loss.or(self.on_loss),
             quiet: others.quiet || self.quiet,
             dry_run: others.dry_run || self.dry_run,
         })
+    }
+
+    /// Says which library was found, what it is told, and where a trace will be.
+    fn announce(&self, launcher: &Launcher, settings: &Settings) {
+        eprintln!("weft: {launcher}, told {settings}");
+        if let Some(file) = &self.recorded.trace {
+            eprintln!(
+                "weft: each rank writes its part of the trace, {file}.0 and so on: `weft report {file}` shows them"
+            );
+        }
     }
 
     /// Checks that they ask for nothing that MPI programs do not have.

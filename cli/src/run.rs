@@ -17,14 +17,15 @@ use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use weft_app_common::Recorded;
 use weft_launch::{
-    Binding, BulkWish, FULL_WINDOW_RANKS, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Program,
-    Protection, RANKS_MAX, Settings, Verdict, is_wanted, time_in,
+    ANY_TIME, Binding, BulkWish, FULL_WINDOW_RANKS, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT,
+    Program, Protection, RANKS_MAX, Settings, Verdict, is_wanted, time_in,
 };
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
 
 use crate::cores::{Cores, WAITS_ALONE};
 use crate::deadlocks::Deadlocks;
+use crate::surroundings::{Surroundings, Variable};
 use losses::Losses;
 
 /// Run a program on some ranks
@@ -118,6 +119,8 @@ pub struct Arguments {
     #[arg(short, long)]
     verbose: bool,
     #[command(flatten)]
+    surroundings: Surroundings,
+    #[command(flatten)]
     hosts: hosts::Hosts,
     /// The program, a path or a name (looked for beside weft, then in PATH), and its arguments;
     /// after a colon another program, for ranks of its own
@@ -141,6 +144,8 @@ Examples:
   weft run -n 4 --trace -- sor                   write down what happens; then weft report weft.trace
   weft run -n 2 --bind core --preset nrx-hmc -- ./my-program    one core each, another protocol
   weft run -n 8 --on-loss continue -- ./my-program    go on without ranks that are lost
+  weft run -x DEBUG=1 --chdir /data -- ./my-program    a variable and a directory of the ranks
+  weft run --time-limit 10m -- ./my-program      end the job after ten minutes
   weft run --hosts a,b -- ./my-program           on two hosts, a rank per core of each
   weft run --hosts a:2,b:4 --interface eth1 -- ./my-program    so many each, over their eth1
   weft run --hosts a,b -n 8 --rsh \"ssh -p 2222\" -- ./my-program    4 each, by another shell
@@ -192,7 +197,7 @@ fn ranks(text: &str) -> std::result::Result<u16, String> {
 }
 
 fn time(text: &str) -> std::result::Result<Duration, String> {
-    time_in(text).ok_or_else(|| "it is a number of seconds, or a time such as 2min".into())
+    time_in(text, ANY_TIME)
 }
 
 fn window(text: &str) -> std::result::Result<u16, String> {
@@ -263,10 +268,47 @@ impl Arguments {
         self.lossless || self.link == Link::Fabric
     }
 
+    /// The option of a fabric that is typed where the link is another.
+    fn option_of_fabric(&self) -> Option<&'static str> {
+        // In the environment it may be for other jobs.
+        let is_typed = |given: &Option<String>, variable| {
+            given.is_some() && *given != std::env::var(variable).ok()
+        };
+        let may_be_fabric = self.link == Link::Auto && self.hosts.are_given();
+        match self.link {
+            Link::Fabric => None,
+            _ if is_typed(&self.provider, "WEFT_PROVIDER") => Some("--provider"),
+            _ if !may_be_fabric && is_typed(&self.libfabric, "WEFT_LIBFABRIC") => {
+                Some("--libfabric")
+            }
+            _ => None,
+        }
+    }
+
+    /// The variable that says the same as an option, if this is one, and that option.
+    fn option_of(variable: &Variable) -> Option<(String, String)> {
+        let name = variable.name.to_str()?;
+        let option = name.strip_prefix("WEFT_")?.to_lowercase().replace('_', "-");
+        let command = Arguments::augment_args(clap::Command::new("run"));
+        let is_option = command.get_arguments().any(|it| it.get_long() == Some(option.as_str()));
+        is_option.then(|| (name.to_owned(), option))
+    }
+
     /// Checks that the arguments go together.
     fn check(&self) -> Result<(), clap::Error> {
         let wrong = |what: &str| Err(clap::Error::raw(ErrorKind::ValueValidation, what));
         let preset = self.preset();
+        if let Some((name, option)) = self.surroundings.variables().iter().find_map(Self::option_of)
+        {
+            return wrong(&format!(
+                "{name} is --{option} of weft run, by which all ranks have it: leave out --env"
+            ));
+        }
+        if let Some(option) = self.option_of_fabric() {
+            return wrong(&format!(
+                "{option} is for --link fabric: add that, or leave {option} out"
+            ));
+        }
         if self.hosts.are_given() && self.link == Link::Shm {
             return wrong(
                 "hosts share no memory; take --link auto, which uses shm within each host",
@@ -342,11 +384,13 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
         if let Err(error) = spec.check_whole() {
             return programs::refused(&spec, error);
         }
-        if says_first {
-            let line = first_line(spec.founders(), &Cores::look(), link, preset);
-            eprintln!("weft: {line}");
-        }
-        let outcome = weft_launch::run(&spec)?;
+        let announce = || {
+            if says_first {
+                let line = first_line(spec.founders(), &Cores::look(), link, preset);
+                eprintln!("weft: {line}");
+            }
+        };
+        let outcome = weft_launch::run(&spec, announce)?;
         let code = outcome.exit_code();
         if matches!(outcome.verdict, Verdict::NotWeft { .. }) {
             programs::say_if_mpi(&spec);
@@ -397,8 +441,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     if let Some(file) = &arguments.recorded.trace {
         spec.set_trace(file);
     }
-    let limit = arguments.join_limit;
-    spec.join_limit = (!limit.is_zero()).then_some(limit);
+    spec.join_limit = Some(arguments.join_limit).filter(|limit| !limit.is_zero());
     spec.dedicated = true;
     spec.sockets = needs_network && !arguments.hosts.are_given();
     spec.mtu = arguments.mtu;
@@ -432,6 +475,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     spec.on_deadlock = on_deadlock.unwrap_or_default();
     spec.stacks_of = Some(crate::stacks::of_threads);
     arguments.losses.apply_to(&mut spec);
+    arguments.surroundings.apply_to(&mut spec);
     spec
 }
 

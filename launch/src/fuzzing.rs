@@ -16,7 +16,9 @@ use crate::managed::facts::Facts;
 use crate::managed::record::Record;
 use crate::member::parses_as_job_variable;
 use crate::messages::hosts::{FromAgent, ToAgent};
-use crate::messages::{DoorKey, Message, STACKS_MAX, Snapshot, TEXT_BYTES_MAX, ToLauncher, ToRank};
+use crate::messages::{
+    DoorKey, LauncherPlace, Message, STACKS_MAX, Snapshot, TEXT_BYTES_MAX, ToLauncher, ToRank,
+};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
 use weft_link_shm::MAX_RANKS;
 
@@ -99,9 +101,10 @@ fn host_message(bytes: &[u8]) {
     }
 }
 
-/// Answers of a job to `weft why` and `weft top`.
+/// Answers of a job to `weft why`, `weft top` and `weft kill`.
 pub fn job_roll(data: &[u8]) {
     read::<Snapshot>(data);
+    read::<LauncherPlace>(data);
     let Some(roll) = read::<JobRoll>(data) else { return };
     assert!(roll.standings.iter().filter(|it| it.stack.is_some()).count() <= STACKS_MAX);
     assert!(roll.lines().len() <= 4 * roll.standings.len() + 4);

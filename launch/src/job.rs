@@ -73,6 +73,7 @@ pub(crate) enum EndCause {
     Failed(Rank, Fault),
     Interrupted(Signal),
     Deadlocked,
+    OutOfTime(Duration),
     OutputClosed,
 }
 
@@ -97,6 +98,7 @@ pub(crate) struct Job {
     ranks: Ranks,
     phase: Phase,
     join_limit: Option<Duration>,
+    time_limit: Option<Duration>,
     loss_grace: Duration,
     /// Reaction to losses that the user asked for.
     on_loss: OnLoss,
@@ -123,6 +125,7 @@ impl Job {
             ranks: Ranks::new(ranks, vacant),
             phase: Phase::Running,
             join_limit,
+            time_limit: None,
             loss_grace,
             on_loss,
             borne: Vec::new(),
@@ -136,6 +139,12 @@ impl Job {
     /// The job, on several hosts: these are the numbers of each rank's.
     pub fn on_hosts(mut self, host_of: impl Fn(Rank) -> u16) -> Self {
         self.ranks.are_on(host_of);
+        self
+    }
+
+    /// The job, which may take so long at most.
+    pub fn limited_to(mut self, time_limit: Option<Duration>) -> Self {
+        self.time_limit = time_limit;
         self
     }
 
@@ -174,6 +183,10 @@ impl Job {
             return;
         }
         match self.phase {
+            Phase::Running if self.is_out_of_time(now) => {
+                let end_cause = EndCause::OutOfTime(self.time_limit.unwrap_or_default());
+                self.begin_ending(end_cause, now + STOP_GRACE, Some(Signal::TERM));
+            }
             Phase::Running => {
                 let limit = self.join_limit.unwrap_or_default();
                 if let Some((late, _)) = self.ranks.first_not_joined() {
@@ -185,13 +198,20 @@ impl Job {
         }
     }
 
-    /// Time at which [`timeout`](Self::timeout) has something to do next: the limit for joining
-    /// while the job runs, the end of the grace while it ends, the end of patience after that.
+    /// True if the job runs, and may not any more.
+    pub fn is_out_of_time(&self, now: Duration) -> bool {
+        matches!(self.phase, Phase::Running) && self.time_limit.is_some_and(|limit| now >= limit)
+    }
+
+    /// Time at which [`timeout`](Self::timeout) has something to do next: the limit of the job, or
+    /// for joining, while the job runs, the end of the grace while it ends, the end of patience
+    /// after that.
     pub fn next_deadline(&self) -> Option<Duration> {
         match self.phase {
             Phase::Running => {
-                let (_, since) = self.ranks.first_not_joined()?;
-                Some(since + self.join_limit?)
+                let late = self.ranks.first_not_joined();
+                let joined_at = late.and_then(|(_, since)| Some(since + self.join_limit?));
+                [joined_at, self.time_limit].into_iter().flatten().min()
             }
             Phase::Ending { kill_at, .. } => Some(kill_at),
             Phase::Killed { give_up_at, .. } => Some(give_up_at),

@@ -89,14 +89,14 @@ pub use hosts::{
     Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, LongPackets, Multicast,
     RankLayout, RemoteShell, candidates, parse_hosts, run_on_hosts,
 };
-pub use job_roll::JobRoll;
+pub use job_roll::{JobReport, JobRoll, RankReport};
 pub use last_words::signal_name;
 pub use limits::ranks_within;
 pub use managed::is_wanted;
 pub use member::{InheritError, JoinError, Membership, SpawnError};
 pub use messages::{
-    BadMessage, DoorKey, Ending, EthernetAccess, JobNetwork, MESSAGES_VERSION, NoDoor, Options,
-    RANKS_MAX, RankNow, Snapshot,
+    BadMessage, DoorKey, Ending, EthernetAccess, JobNetwork, LauncherPlace, MESSAGES_VERSION,
+    NoDoor, Options, RANKS_MAX, RankNow, RankState, Snapshot,
 };
 pub use mtu::{Mtu, NoMtu};
 pub use on_loss::OnLoss;
@@ -105,15 +105,15 @@ pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;
 pub use program::{FindError, Program, find_program, own_directory};
 pub use progress::{OnDeadlock, PROGRESS_LIMIT, progress_limit};
-pub use queries::{JobAnswer, Question, ask, jobs};
-pub use roll::{Naming, StacksOf};
+pub use queries::{JobAnswer, Launcher, Question, ask, jobs, launcher_places, other_user_of};
+pub use roll::{Keeping, Naming, RollFindings, StacksOf};
 pub use sampling::{Sampled, Sampling, SamplingError};
 pub use shared_files::endpoint_name;
 pub use spawn::fabric_environment;
 pub use spec::{Binding, BulkWish, JobSpec, LOSS_GRACE};
 pub use start::start_if_asked;
 pub use supervise::run;
-pub use times::time_in;
+pub use times::{ANY_TIME, time_in};
 pub use weft_datagram::seal::Protection;
 pub use weft_link::bell::Cause;
 pub use weft_link::gauge::Counts;

@@ -12,7 +12,7 @@
 //! | module | what |
 //! |---|---|
 //! | `format`, `bounds`, `checks`, `parts` | the form of every message, what limits it, and what travels otherwise than its type says |
-//! | `options`, `network`, `door`, `ending`, `event`, `standing`, `snapshot`, `reached` | facts, of which messages consist |
+//! | `options`, `network`, `door`, `ending`, `event`, `standing`, `rank_state`, `snapshot`, `reached`, `launcher_place` | facts, of which messages consist |
 //! | `rank`, `hosts` | messages between the launcher and a rank, and an agent |
 //!
 //! Nothing here names anything above: these are the words that all others speak.
@@ -24,10 +24,12 @@ mod ending;
 mod event;
 mod format;
 pub(crate) mod hosts;
+mod launcher_place;
 mod network;
 mod options;
 pub(crate) mod parts;
 mod rank;
+mod rank_state;
 pub(crate) mod reached;
 mod snapshot;
 mod standing;
@@ -44,11 +46,13 @@ pub use ending::Ending;
 pub(crate) use event::{Event, Visitor};
 pub use format::{BadMessage, VERSION as MESSAGES_VERSION};
 pub(crate) use format::{Message, open};
+pub use launcher_place::LauncherPlace;
 pub(crate) use network::draw_job;
 pub use network::{EthernetAccess, JobNetwork};
 pub use options::Options;
 pub(crate) use options::{CORES, ON_LOSS, RANKS, TRACE, check_options};
 pub(crate) use rank::{Growth, Start, ToLauncher, ToRank, Welcome};
+pub use rank_state::RankState;
 pub use snapshot::{RankNow, Snapshot};
 pub(crate) use standing::{Doing, SEEN, Standing, check_roll};
 

@@ -19,6 +19,9 @@ pub const PEER_LOST: u8 = 77;
 /// Exit status of a job that was ended because of a deadlock: the system's number for one.
 pub(crate) const DEADLOCKED: u8 = Errno::DEADLK.raw_os_error() as u8;
 
+/// Exit status of a job that took longer than it may: that of `timeout`.
+const OUT_OF_TIME: u8 = 124;
+
 /// Fault of a rank that ended the job, or that the job went on without.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -99,6 +102,11 @@ pub enum Verdict {
     },
     /// All ranks waited for one another, and the job was to end then.
     Deadlocked,
+    /// The job took longer than it may.
+    OutOfTime {
+        /// Time that it had.
+        limit: Duration,
+    },
     /// The reader of the job's output has stopped.
     OutputClosed,
 }
@@ -119,7 +127,7 @@ pub struct JobOutcome {
     /// True if output was lost, which the launcher has said: it could not be written.
     pub output_lost: bool,
     /// Doings of the ranks when the launcher was told to end the job, or found that it is in a
-    /// deadlock, in lines; none otherwise.
+    /// deadlock or out of time, in lines; none otherwise.
     pub roll_call: Vec<String>,
     /// Trace of the job, if it was wanted.
     pub recorded: Option<Recorded>,
@@ -141,6 +149,7 @@ impl JobOutcome {
             Verdict::Failed(failure) => failure.fault.status(),
             Verdict::Interrupted { signal } => of_signal(*signal),
             Verdict::Deadlocked => DEADLOCKED,
+            Verdict::OutOfTime { .. } => OUT_OF_TIME,
             Verdict::OutputClosed => of_signal(Signal::PIPE.as_raw()),
         }
     }
@@ -205,6 +214,10 @@ impl fmt::Display for JobOutcome {
             }
             Verdict::Deadlocked => {
                 write!(f, "the job was ended: its ranks waited for one another")?;
+            }
+            Verdict::OutOfTime { limit } => {
+                let limit = humantime::format_duration(*limit);
+                write!(f, "the job was ended: it ran for {limit}, its --time-limit")?;
             }
             Verdict::OutputClosed => write!(f, "the job was ended: nobody reads its output")?,
         }

@@ -90,11 +90,13 @@ pub struct Program {
 pub(crate) struct Found(Vec<(u16, PathBuf)>);
 
 impl Found {
-    /// Finds what the ranks of `here` run, of `programs` in the order of their first ranks.
+    /// Finds what the ranks of `here` run, of `programs` in the order of their first ranks. Paths
+    /// are from `directory`, if that is given: ranks start there.
     pub fn find<'a>(
         programs: impl Iterator<Item = (u16, &'a OsStr)>,
         here: &[Rank],
         beside: Option<&Path>,
+        directory: Option<&Path>,
     ) -> Result<Self, FindError> {
         let path = env::var_os("PATH");
         let mut programs = programs.peekable();
@@ -102,7 +104,7 @@ impl Found {
         while let Some((first, name)) = programs.next() {
             let end = programs.peek().map_or(u16::MAX, |(next, _)| *next);
             if here.iter().any(|rank| (first..end).contains(&rank.0)) {
-                found.push((first, find_program(name, beside, path.as_deref())?));
+                found.push((first, find_from(directory, name, beside, path.as_deref())?));
             }
         }
         Ok(Found(found))
@@ -156,6 +158,21 @@ pub fn find_program(
     }
     let places = places(beside, path);
     Err(not_executable.unwrap_or(FindError::NotFound { name: name.to_owned(), places }))
+}
+
+/// Finds `name` likewise, as a process finds it that is in this directory.
+fn find_from(
+    directory: Option<&Path>,
+    name: &OsStr,
+    beside: Option<&Path>,
+    path: Option<&OsStr>,
+) -> Result<PathBuf, FindError> {
+    let Some(directory) = directory else { return find_program(name, beside, path) };
+    let is_path = name.as_bytes().contains(&b'/');
+    let from_there = directory.join(name);
+    let found = find_program(if is_path { from_there.as_os_str() } else { name }, beside, path)?;
+    // PATH may have folders that are named from here.
+    std::path::absolute(&found).map_err(|_| FindError::NoFile(found))
 }
 
 /// Error that keeps this file from being run, if there is one.

@@ -10,8 +10,8 @@ use std::time::Duration;
 pub const PROGRESS_LIMIT: Duration = Duration::from_secs(30);
 /// Looks in a limit, so that a deadlock is found soon after it.
 const CHECKS: u32 = 4;
-/// The longest limit, in seconds.
-const LONGEST: f64 = 3600.0;
+/// The longest limit.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 /// Reaction to a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,8 +49,7 @@ impl FromStr for OnDeadlock {
 /// # Errors
 /// The texts that there are instead, for a person.
 pub fn progress_limit(text: &str) -> Result<Duration, String> {
-    let limit = time_in(text).filter(|limit| limit.as_secs_f64() <= LONGEST);
-    limit.ok_or_else(|| format!("it is 0 to {LONGEST} seconds, or a time such as 500ms"))
+    time_in(text, Duration::ZERO..=LONGEST)
 }
 
 /// The watch of one job.

@@ -10,9 +10,15 @@
 //! An answer is a file in memory, whose descriptor one message takes along. So the launcher waits
 //! for no client, however long the answer is and however slow its reader.
 
+mod launcher;
+
+pub use launcher::Launcher;
+
 use crate::channel::{self, ReceiveError, ReceivedDatagram};
 use crate::job_roll::JobRoll;
-use crate::messages::{ANSWER_BYTES_MAX, BadMessage, Message as _, Snapshot, ToRank, Welcome};
+use crate::messages::{
+    ANSWER_BYTES_MAX, BadMessage, LauncherPlace, Message as _, Snapshot, ToRank, Welcome,
+};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect,
@@ -47,10 +53,12 @@ pub enum Question {
     /// The memory that the ranks share, for a user who reads it himself
     /// ([`Sampling`](crate::Sampling)).
     Memory,
+    /// A [`LauncherPlace`], of the agent of a host.
+    Place,
 }
 
 impl Question {
-    /// All questions.
+    /// All questions to launchers.
     pub(crate) const ALL: [Self; 3] = [Question::Why, Question::Snapshot, Question::Memory];
 }
 
@@ -209,6 +217,32 @@ pub fn jobs() -> io::Result<Vec<u32>> {
     Ok(jobs)
 }
 
+/// Places of the launchers of this user's jobs that have ranks on this host by an agent. Blocks for
+/// 2 s at most for each agent that does not answer.
+///
+/// # Errors
+/// The system does not say which sockets there are.
+pub fn launcher_places() -> io::Result<Vec<LauncherPlace>> {
+    let agents: BTreeSet<_> = names(Question::Place)?.into_iter().map(|(agent, _)| agent).collect();
+    let place = |agent| LauncherPlace::parse(&ask(agent, Question::Place).ok()?.bytes).ok();
+    Ok(agents.into_iter().filter_map(place).collect())
+}
+
+/// The other user whose job this is, as far as the names of sockets say.
+///
+/// # Errors
+/// The system does not say which sockets there are.
+pub fn other_user_of(job: u32) -> io::Result<Option<u32>> {
+    let kind = prefix_of_all(Question::Snapshot);
+    let owner = |name: &str| {
+        let (user, rest) = name.strip_prefix(&kind)?.split_once('-')?;
+        let (launcher, _) = rest.split_once('-')?;
+        (launcher.parse() == Ok(job)).then_some(user.parse().ok()?)
+    };
+    let own = getuid().as_raw();
+    Ok(abstract_names()?.iter().filter_map(|name| owner(name)).find(|user| *user != own))
+}
+
 /// The answer of a job to a question. Blocks for 2 s at most.
 ///
 /// # Errors
@@ -291,23 +325,34 @@ fn reach(name: &str) -> io::Result<(UnixStream, Option<u32>)> {
 /// in the name, and the name. They may be anybody's.
 fn names(question: Question) -> io::Result<BTreeSet<(u32, String)>> {
     let prefix = prefix(question);
-    let named = |line: &str| {
-        let name = line.split_whitespace().nth(7)?.strip_prefix('@')?;
+    let named = |name: String| {
         let (launcher, _) = name.strip_prefix(&prefix)?.split_once('-')?;
-        Some((launcher.parse().ok()?, name.to_owned()))
+        Some((launcher.parse().ok()?, name))
     };
+    Ok(abstract_names()?.into_iter().filter_map(named).collect())
+}
+
+/// The abstract names of all sockets on this host.
+fn abstract_names() -> io::Result<Vec<String>> {
+    let name = |line: &str| Some(line.split_whitespace().nth(7)?.strip_prefix('@')?.to_owned());
     // Names of others need not be text.
     let sockets = fs::read("/proc/net/unix")?;
-    Ok(String::from_utf8_lossy(&sockets).lines().filter_map(named).collect())
+    Ok(String::from_utf8_lossy(&sockets).lines().filter_map(name).collect())
 }
 
 fn prefix(question: Question) -> String {
+    format!("{}{}-", prefix_of_all(question), getuid().as_raw())
+}
+
+/// Beginning of the names of all users' sockets for this question.
+fn prefix_of_all(question: Question) -> String {
     let name = match question {
         Question::Why => "job",
         Question::Snapshot => "snapshot",
         Question::Memory => "memory",
+        Question::Place => "agent",
     };
-    format!("weft-{name}-{}-", getuid().as_raw())
+    format!("weft-{name}-")
 }
 
 #[cfg(test)]

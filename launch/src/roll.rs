@@ -21,7 +21,8 @@ pub(crate) use lines::lines;
 pub(crate) use observation::{AWAY, WATCHER, rank_now, standing_of};
 pub use stacks::{Naming, StacksOf};
 pub(crate) use stacks::{TakenStacks, add_stacks};
-pub(crate) use verdict::deadlocked_for;
+pub use verdict::{Keeping, RollFindings};
+pub(crate) use verdict::{deadlocked_for, findings};
 
 #[cfg(test)]
 mod tests;

@@ -73,11 +73,16 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     channel::send(&channel, &start.emit(), &[stdin], SendFlags::empty())?;
     let mut command = Command::new(&spec.starter);
     command.arg(START_RANK).arg(program).args(spec.command_of(seat.rank).1);
+    command.envs(spec.environment.iter().map(|(name, value)| (name, value)));
+    if let Some(directory) = &spec.directory {
+        command.current_dir(directory).env("PWD", directory);
+    }
     command.env("WEFT_RANK", seat.rank.to_string());
     command.env("WEFT_SIZE", seat.size.to_string());
     let given = |name| spec.options.get(name).map(String::as_str);
     for (name, value) in fabric_environment(given("link"), given("provider")) {
-        if std::env::var_os(name).is_none() {
+        let is_given = spec.environment.iter().any(|(given, _)| *given == *name);
+        if !is_given && std::env::var_os(name).is_none() {
             command.env(name, value);
         }
     }

@@ -14,6 +14,8 @@ use crate::output::OutputPlan;
 use crate::program::{FindError, Found, Program, own_directory};
 use crate::progress::OnDeadlock;
 use crate::roll::StacksOf;
+use crate::this_host;
+use rustix::fs::{Access, access};
 use weft_datagram::seal::Protection;
 use weft_link_shm::{MAX_RANKS, Settings};
 use weft_wire::Rank;
@@ -48,12 +50,19 @@ pub struct JobSpec {
     /// Options that the ranks are given besides, by name. Unless it is here, `cores` is added: how
     /// many cores the ranks of this host share.
     pub options: Options,
+    /// Variables of the ranks' environment, beside those of this process, or of each host's agent.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Directory that the ranks run in, and find their programs from, as a whole path; `None` for
+    /// that of this process.
+    pub directory: Option<PathBuf>,
     /// Binding of the ranks to cores.
     pub binding: Binding,
     /// Destination of their output.
     pub output: OutputPlan,
     /// Longest time that the ranks have to join; `None` for ever.
     pub join_limit: Option<Duration>,
+    /// Longest time that the job may take; `None` for ever.
+    pub time_limit: Option<Duration>,
     /// Longest time that survivors of a loss have before they are killed.
     pub(crate) loss_grace: Duration,
     /// The directory that is searched for the program before PATH.
@@ -97,6 +106,12 @@ pub enum BulkWish {
     Datagrams,
 }
 
+/// Says that ranks cannot run in a directory, and what to do.
+pub(crate) fn cannot_work_in(directory: &Path, error: &io::Error) -> String {
+    let advice = "make it there, or name one that every host has with --chdir";
+    format!("cannot work in {}: {error} ({advice})", directory.display())
+}
+
 /// Longest time that survivors of a loss have to notice it through an error and end by themselves,
 /// unless the job says something else: the whole job is gone within 100 ms of the loss.
 pub const LOSS_GRACE: Duration = Duration::from_millis(25);
@@ -117,9 +132,12 @@ impl JobSpec {
             arguments: Vec::new(),
             later: Vec::new(),
             options: Options::new(),
+            environment: Vec::new(),
+            directory: None,
             binding: Binding::None,
             output: OutputPlan::default(),
             join_limit: Some(Duration::from_secs(30)),
+            time_limit: None,
             loss_grace: LOSS_GRACE + MARGIN,
             beside: own_directory(),
             starter: PathBuf::from("/proc/self/exe"),
@@ -167,7 +185,7 @@ impl JobSpec {
     /// Files of the programs of these ranks.
     pub(crate) fn find_programs(&self, here: &[Rank]) -> Result<Found, FindError> {
         let names = self.commands().map(|(first, name, _)| (first, name));
-        Found::find(names, here, self.beside.as_deref())
+        Found::find(names, here, self.beside.as_deref(), self.directory.as_deref())
     }
 
     /// File for the trace of the job, if there is to be one.
@@ -228,8 +246,23 @@ impl JobSpec {
     /// [`LaunchError`].
     pub fn check_whole(&self) -> Result<(), LaunchError> {
         self.check()?;
+        self.check_directory()?;
         let all: Vec<Rank> = (0..self.settings.ranks).map(Rank).collect();
         Ok(self.find_programs(&all).map(drop)?)
+    }
+
+    /// Checks that ranks can run in the directory that is given.
+    pub(crate) fn check_directory(&self) -> Result<(), LaunchError> {
+        let Some(directory) = &self.directory else { return Ok(()) };
+        let fails = match directory.metadata() {
+            Ok(about) if !about.is_dir() => io::Error::from(io::ErrorKind::NotADirectory),
+            Ok(_) => match access(directory, Access::EXEC_OK) {
+                Ok(()) => return Ok(()),
+                Err(error) => error.into(),
+            },
+            Err(error) => error,
+        };
+        Err(LaunchError::host(&this_host::name(), cannot_work_in(directory, &fails)))
     }
 
     pub(crate) fn check(&self) -> Result<(), LaunchError> {

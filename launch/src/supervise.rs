@@ -35,7 +35,8 @@ use crate::spec::{BulkWish, JobSpec};
 use crate::this_host;
 use crate::wait::{Waited, wait_for};
 
-/// Runs a job, and returns when nothing of it is left.
+/// Runs a job, and returns when nothing of it is left. `announce` is called once its ranks have
+/// been started: all that can be found before has been.
 ///
 /// Blocks until then; the ranks die if the calling thread does. The job's errors are in the
 /// [`JobOutcome`]; the output of the ranks has been written.
@@ -43,11 +44,13 @@ use crate::wait::{Waited, wait_for};
 /// # Errors
 /// [`LaunchError`] if the job could not be started or not be watched. Nothing of it is left then,
 /// either.
-pub fn run(spec: &JobSpec) -> Result<JobOutcome, LaunchError> {
+pub fn run(spec: &JobSpec, announce: impl FnOnce()) -> Result<JobOutcome, LaunchError> {
     spec.check()?;
+    spec.check_directory()?;
     let all: Vec<Rank> = (0..spec.settings.ranks).map(Rank).collect();
     let programs = spec.find_programs(&all)?;
     let mut supervision = Supervision::start(spec, &programs)?;
+    announce();
     while !supervision.job.is_over() {
         supervision.step()?;
     }
@@ -120,7 +123,8 @@ impl<'a> Supervision<'a> {
             spec.join_limit,
             spec.loss_grace,
             spec.on_loss(),
-        );
+        )
+        .limited_to(spec.time_limit);
         let door_file = spec.show_door(key.as_ref())?;
         Ok(Supervision {
             spec,
@@ -169,10 +173,20 @@ impl<'a> Supervision<'a> {
         if let Some(recording) = &mut self.recording {
             recording.take(self.crew.traces(), false);
         }
-        self.job.timeout(self.clock.now());
+        self.end_in_time();
         self.check_for_deadlock();
         self.act();
         Ok(())
+    }
+
+    /// Takes in how late it is. What the ranks did when the job had no more time is said at its
+    /// end.
+    fn end_in_time(&mut self) {
+        let now = self.clock.now();
+        if self.job.is_out_of_time(now) {
+            self.roll_call_lines = lines(&self.roll_call(), self.crew.started());
+        }
+        self.job.timeout(now);
     }
 
     /// Looks if the ranks wait for one another, if it is time to.
@@ -265,6 +279,8 @@ impl<'a> Supervision<'a> {
                 let (message, memory) = self.crew.memory();
                 return share_memory(&clients, &message, memory);
             }
+            // Of agents: the launcher is here.
+            Question::Place => return,
         };
         answer_all(clients, &bytes);
     }
@@ -398,6 +414,7 @@ pub(crate) fn verdict(
         EndCause::NotWeft => Verdict::NotWeft { program: spec.program_name() },
         EndCause::Interrupted(signal) => Verdict::Interrupted { signal: signal.as_raw() },
         EndCause::Deadlocked => Verdict::Deadlocked,
+        EndCause::OutOfTime(limit) => Verdict::OutOfTime { limit },
         EndCause::OutputClosed => Verdict::OutputClosed,
         EndCause::Failed(rank, fault) => {
             Verdict::Failed(Box::new(failure(spec, job, output, (rank, fault), place)))

@@ -1,23 +1,34 @@
 //! Times as people write them.
 
+use humantime::{format_duration, parse_duration};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The time in a text: `5`, `0.8` and `5s` are seconds, and there are `500ms`, `2min` and `1h`;
-/// `None` if it is none.
-pub fn time_in(text: &str) -> Option<Duration> {
+/// Any time at all.
+pub const ANY_TIME: RangeInclusive<Duration> = Duration::ZERO..=Duration::MAX;
+
+/// The time in a text, in the units of `humantime`: `500ms`, `0.8s`, `2min`, `1h 30m`. A number
+/// alone is seconds.
+///
+/// # Errors
+/// It is none, or not within these bounds, for a person.
+pub fn time_in(text: &str, bounds: RangeInclusive<Duration>) -> Result<Duration, String> {
     let text = text.trim();
-    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(unit_at);
-    let seconds = match unit {
-        "" | "s" | "sec" => 1.0,
-        "us" => 1e-6,
-        "ms" => 1e-3,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return None,
-    };
-    let number: f64 = number.trim().parse().ok()?;
-    Duration::try_from_secs_f64(number * seconds).ok()
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let time = seconds.or_else(|| parse_duration(text).ok()).filter(|time| bounds.contains(time));
+    time.ok_or_else(|| {
+        let from_to = match bounds == ANY_TIME {
+            true => String::new(),
+            false => {
+                format!(
+                    " from {} to {}",
+                    format_duration(*bounds.start()),
+                    format_duration(*bounds.end())
+                )
+            }
+        };
+        format!("it is a time{from_to}, such as 500ms, 5s or 2min; a number alone is seconds")
+    })
 }
 
 #[cfg(test)]

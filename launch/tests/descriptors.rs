@@ -18,7 +18,7 @@ fn a_job_leaves_no_descriptor_open_and_no_file() {
     let before = (names("/proc/self/fd"), files());
     for (behaviour, verdict) in [("leave", Some(Verdict::Completed)), ("kill=9", None)] {
         spec.arguments = vec![behaviour.into()];
-        let outcome = run(&spec).unwrap();
+        let outcome = run(&spec, || {}).unwrap();
         if let Some(verdict) = verdict {
             assert_eq!(outcome.verdict, verdict);
         }
@@ -26,10 +26,10 @@ fn a_job_leaves_no_descriptor_open_and_no_file() {
         assert_eq!((names("/proc/self/fd"), files()), before);
     }
     spec.program = "/no/such/program".into();
-    assert!(run(&spec).is_err());
+    assert!(run(&spec, || {}).is_err());
     spec.program = exe.into();
     spec.starter = "/no/such/starter".into();
-    assert!(run(&spec).is_err());
+    assert!(run(&spec, || {}).is_err());
     assert_eq!((names("/proc/self/fd"), files()), before);
 }
 

@@ -43,7 +43,7 @@ pub fn count() -> Result<Dumps> {
     // Ranks that share cores yield them: at each look in vain, after a look at the system now and
     // then. What is counted must not depend on who else wants the cores here.
     spec.options.insert("own-cores".into(), "true".into());
-    let outcome = weft_launch::run(&spec)?;
+    let outcome = weft_launch::run(&spec, || {})?;
     let said = |name| std::fs::read_to_string(directory.path().join(name));
     if let Verdict::Failed(failure) = &outcome.verdict {
         let words = said(format!("rank-{}.err", failure.rank));

@@ -304,7 +304,7 @@ pub fn run(spec: &Spec) -> Result<JobOutcome> {
         job.options.insert("interrupt-delay-us".into(), delay);
     }
     job.binding = Binding::Core;
-    Ok(weft_launch::run(&job)?)
+    Ok(weft_launch::run(&job, || {})?)
 }
 
 /// Has this process and those that it starts run on these cores alone.

@@ -1,10 +1,12 @@
-//! `weft ps`, `weft why`, `weft top` and `weft report`: what jobs do and did. They are a program of
-//! their own, so that `weft` needs nothing of what draws on terminals, reads debugging information
-//! or writes pages. It also finds the names of functions in stacks for launchers and agents.
+//! `weft ps`, `weft why`, `weft top`, `weft kill` and `weft report`: what jobs do and did, and
+//! their end. They are a program of their own, so that `weft` needs nothing of what draws on
+//! terminals, reads debugging information or writes pages. It also finds the names of functions in
+//! stacks for launchers and agents.
 
 #![forbid(unsafe_code)]
 
 mod jobs;
+mod kill;
 mod names;
 mod report;
 mod stacks;
@@ -23,11 +25,10 @@ struct Inspect {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the jobs of yours that run on this host: launcher, ranks, program, time
-    #[command(after_help = jobs::PS_EXAMPLES)]
-    Ps,
+    Ps(jobs::Ps),
     Why(jobs::Why),
     Top(top::Top),
+    Kill(kill::Kill),
     Report(report::Arguments),
     /// Find names in stacks that a launcher or an agent has taken
     #[command(name = weft_launch::stack::NAMING, hide = true)]
@@ -46,9 +47,10 @@ pub fn main() -> ExitCode {
         Err(error) => return weft_app_common::explain(&error),
     };
     weft_app_common::finish(match inspect.command {
-        Command::Ps => jobs::list(),
+        Command::Ps(arguments) => jobs::list(&arguments),
         Command::Why(arguments) => jobs::why(&arguments),
         Command::Top(arguments) => top::show(&arguments),
+        Command::Kill(arguments) => kill::kill(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::NameStacks => stacks::name_given(),
     })

@@ -8,12 +8,12 @@ use crate::jobs::{ask_job, job_number, only_job, says_something_else};
 use anyhow::{Context, Result};
 use clap::Args;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
-use std::io::{self, IsTerminal};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
-use weft_launch::{Question, Snapshot};
+use weft_launch::{Question, Snapshot, time_in};
 
 use rates::{Order, Rates};
 use recording::{Recording, duration};
@@ -24,6 +24,8 @@ Examples:
   weft top               the only job of yours on this host
   weft top 4711          the job of that launcher, as `weft ps` lists it
   weft top --once        one table, as text, of the next second
+  weft top --json --interval 5s
+                         for programs: an object every 5 s, a line each
   weft top --record run.weft --for 5s
                          look at what each rank does 1,000 times a second for 5 s, and write it to
                          run.weft, of which `weft report run.weft` makes a page
@@ -44,6 +46,10 @@ pub(crate) struct Top {
     /// Print one table of the next second, and end; as is usual if nobody looks at a terminal
     #[arg(long)]
     once: bool,
+    /// Print JSON instead: an object of each interval, a line each, until the job ends; with --once
+    /// one object of the next second
+    #[arg(long, conflicts_with = "record")]
+    json: bool,
     /// Record what the ranks do into this file, by looking at them again and again, and end:
     /// `weft report FILE` shows it
     #[arg(long, value_name = "FILE", conflicts_with = "once")]
@@ -51,8 +57,8 @@ pub(crate) struct Top {
     /// Time to record, such as 500ms or 2s, up to 60s
     #[arg(long = "for", value_name = "TIME", default_value = "2s", value_parser = duration, requires = "record")]
     record_for: Duration,
-    /// Seconds between two looks
-    #[arg(long, value_name = "S", default_value = "0.5", value_parser = interval)]
+    /// Time between two looks, 100ms to 60s; a number alone is seconds
+    #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = interval)]
     interval: Duration,
 }
 
@@ -60,8 +66,7 @@ pub(crate) struct Top {
 const RECORDING_LOOK: Duration = Duration::from_millis(200);
 
 fn interval(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.1..=60.0).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| "0.1 to 60 seconds make sense".into())
+    time_in(text, Duration::from_millis(100)..=Duration::from_secs(60))
 }
 
 /// Shows a job until it or the user ends it.
@@ -74,8 +79,11 @@ pub(crate) fn show(arguments: &Top) -> Result<ExitCode> {
     if let Some(file) = &arguments.record {
         return recording::print(job, &first, file, arguments.record_for);
     }
+    if arguments.json && !arguments.once {
+        return print_json(job, first, arguments.interval);
+    }
     if arguments.once || !io::stdout().is_terminal() {
-        return print_once(job, first);
+        return print_once(job, first, arguments.json);
     }
     let mut terminal = ratatui::try_init().context("the terminal cannot be used")?;
     let shown = watch(&mut terminal, job, first, arguments.interval);
@@ -93,18 +101,44 @@ fn look(job: u32) -> Result<Snapshot> {
 }
 
 /// Prints how it is between now and in a second.
-fn print_once(job: u32, first: Snapshot) -> Result<ExitCode> {
-    // Ranks show their counts once they were asked.
+fn print_once(job: u32, first: Snapshot, json: bool) -> Result<ExitCode> {
+    let before = with_counts(job, first)?;
+    thread::sleep(Duration::from_secs(1));
+    let now = look(job)?;
+    let rates = Rates::between(&before, &now);
+    weft_app_common::write_out(if json { rates.json(job)? + "\n" } else { rates.table() })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints how it was in each interval, until the job has ended or nobody reads it.
+fn print_json(job: u32, first: Snapshot, interval: Duration) -> Result<ExitCode> {
+    let mut before = with_counts(job, first)?;
+    loop {
+        thread::sleep(interval);
+        let Ok(now) = look(job) else { return Ok(ExitCode::SUCCESS) };
+        // A job on several hosts is looked at once a second at most.
+        if now.seconds > before.seconds {
+            let line = Rates::between(&before, &now).json(job)?;
+            let mut out = io::stdout().lock();
+            match writeln!(out, "{line}").and_then(|()| out.flush()) {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                    return Ok(ExitCode::SUCCESS);
+                }
+                written => written.context("cannot write to standard output")?,
+            }
+            before = now;
+        }
+    }
+}
+
+/// A look at a job whose ranks show their counts, as they do once they were asked.
+fn with_counts(job: u32, first: Snapshot) -> Result<Snapshot> {
     let (begun, mut before) = (first.seconds, first);
     while before.ranks.iter().any(|rank| rank.counts.is_none()) && before.seconds < begun + 5.0 {
         thread::sleep(Duration::from_millis(50));
         before = look(job)?;
     }
-    thread::sleep(Duration::from_secs(1));
-    let now = look(job)?;
-    let rates = Rates::between(&before, &now);
-    weft_app_common::write_out(rates.table())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(before)
 }
 
 /// Draws until the user has seen enough, or the job has ended, which is what is returned then.

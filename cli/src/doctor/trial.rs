@@ -25,7 +25,7 @@ pub(super) fn run() -> Finding {
     let mut spec = JobSpec::new(Settings::new(2), own);
     spec.arguments = vec![TRIAL.into()];
     spec.join_limit = Some(JOIN_LIMIT);
-    match weft_launch::run(&spec) {
+    match weft_launch::run(&spec, || {}) {
         Ok(outcome) if outcome.verdict == Verdict::Completed => {
             Finding::ok(NAME, "started, met, and left nothing behind")
         }

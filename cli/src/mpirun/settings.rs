@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 use anyhow::{Result, bail};
@@ -13,6 +13,7 @@ use weft_launch::fabric_environment;
 use super::words::Given;
 use crate::deadlocks::Deadlocks;
 use crate::mpi::{NAME, PROVIDER, PROVIDER_PATH, Provider, Stack};
+use crate::surroundings::Variable;
 
 /// Open MPI's: messages go through libfabric (`cm` is what uses an `mtl`), and through this
 /// provider.
@@ -73,18 +74,20 @@ const PLACES: [&str; 10] = [
 ];
 const BINDINGS: [&str; 4] = ["bind-to", "bind-to-core", "cpu-set", "cpu-list"];
 
-/// Takes from the options what they have ranks load before everything else, if they do: a variable
-/// may be given once only.
-pub fn take_preload(options: &mut Vec<Given>) -> Option<OsString> {
+/// Takes from the options, or from the variables of ranks, what they have ranks load before
+/// everything else, if they do: a variable may be given once only.
+pub fn take_preload(options: &mut Vec<Given>, variables: &mut Vec<Variable>) -> Option<OsString> {
+    let is_empty = |said: &OsString| said.is_empty();
+    if let Some(at) = variables.iter().position(|variable| variable.name == PRELOAD) {
+        return Some(variables.remove(at).value).filter(|said| !is_empty(said));
+    }
     let preloaded = |option: &Given| match (&*option.name, option.value(0)?) {
-        ("x", said) if said == PRELOAD => Some(String::new()),
-        ("x", said) => Some(said.strip_prefix(PRELOAD)?.strip_prefix('=')?.to_owned()),
         ("genv", name) if name == PRELOAD => option.value(1),
         _ => None,
     };
     let (at, said) = options.iter().enumerate().find_map(|(at, it)| Some((at, preloaded(it)?)))?;
     options.remove(at);
-    Some(said.into()).filter(|said: &OsString| !said.is_empty())
+    Some(said.into()).filter(|said| !is_empty(said))
 }
 
 /// True if ranks of other hosts are reached over a fabric, for which the system's libfabric is
@@ -203,6 +206,43 @@ impl Settings {
                 self.words.extend(["-genv".into(), PRELOAD.into(), value]);
             }
         }
+    }
+
+    /// Gives ranks of all hosts these variables, and this directory: ranks only, as the `mpirun`
+    /// has its own.
+    ///
+    /// # Errors
+    /// A variable is one of those that make the library use Weft.
+    pub fn surround(
+        &mut self,
+        variables: &[Variable],
+        directory: Option<PathBuf>,
+        stack: Stack,
+    ) -> Result<()> {
+        for Variable { name, value } in variables {
+            if self.variables.iter().any(|(own, _)| *name != "PATH" && name == own) {
+                let name = name.display();
+                bail!(
+                    "weft mpirun sets {name} itself, by which ranks use Weft: leave out --env {name}"
+                );
+            }
+            match stack {
+                Stack::OpenMpi => {
+                    let mut word = name.clone();
+                    word.push("=");
+                    word.push(value);
+                    self.words.extend(["-x".into(), word]);
+                }
+                Stack::Mpich | Stack::IntelMpi => {
+                    self.words.extend(["-genv".into(), name.clone(), value.clone()]);
+                }
+            }
+        }
+        if let Some(directory) = directory {
+            let option = if stack == Stack::OpenMpi { "--wdir" } else { "-wdir" };
+            self.words.extend([option.into(), directory.into()]);
+        }
+        Ok(())
     }
 
     /// Open MPI takes a parameter once only.

@@ -50,3 +50,21 @@ fn an_mpi_program_does_not_go_on_after_a_loss() {
     let error = run(line("mpirun --on-loss end -n 2")).unwrap_err().to_string();
     assert!(error.starts_with("weft mpirun needs a program"), "{error}");
 }
+
+#[test]
+fn a_time_limit_is_kept_by_timeout_which_leaves_the_terminal_to_mpirun() {
+    let words = |limit: Option<&str>| {
+        let mut given = vec!["weft".to_owned()];
+        given.extend(limit.map(|limit| format!("--time-limit={limit}")));
+        let own = Own::try_parse_from(given).unwrap();
+        let command = limited("/usr/bin/mpirun".as_ref(), own.surroundings.time_limit());
+        as_typed(&Settings::default(), &command)
+    };
+    assert_eq!(words(None), "/usr/bin/mpirun");
+    let expected = "timeout --foreground --verbose --kill-after=10 5400s /usr/bin/mpirun";
+    assert_eq!(words(Some("1h 30m")), expected);
+    let all = own(&["-x", "A=1", "--chdir", "/"]).and(&["-x".into(), "A=2".into()]).unwrap();
+    let variables = all.surroundings.variables();
+    assert_eq!((&*variables[0].name, &*variables[0].value), ("A".as_ref(), "2".as_ref()));
+    assert_eq!((variables.len(), all.surroundings.directory()), (1, Some("/".into())));
+}

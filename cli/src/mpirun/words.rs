@@ -3,8 +3,18 @@
 use std::ffi::OsString;
 
 /// Weft's own options: those that have a value behind them, and others.
-const OWN_WITH_VALUE: [&str; 6] =
-    ["--stack", "--provider", "--collectives", "--progress-limit", "--on-deadlock", "--on-loss"];
+const OWN_WITH_VALUE: [&str; 10] = [
+    "--stack",
+    "--provider",
+    "--collectives",
+    "--progress-limit",
+    "--on-deadlock",
+    "--on-loss",
+    "-x",
+    "--env",
+    "--chdir",
+    "--time-limit",
+];
 const OWN: [&str; 7] =
     ["--authenticate", "--encrypt", "--check", "--trace", "--dry-run", "--quiet", "-q"];
 

@@ -5,6 +5,9 @@ use std::time::Duration;
 use clap::Args;
 use weft_launch::{JobSpec, OnLoss, time_in};
 
+/// The longest silence, and the longest grace.
+const LONGEST: Duration = Duration::from_secs(3600);
+
 /// Silence that is a loss, and what a loss does.
 #[derive(Args, Clone, Copy)]
 pub struct Losses {
@@ -37,14 +40,9 @@ impl Losses {
 }
 
 fn silence(text: &str) -> Result<Duration, String> {
-    between(text, 0.5)
+    time_in(text, Duration::from_millis(500)..=LONGEST)
 }
 
 fn grace(text: &str) -> Result<Duration, String> {
-    between(text, 0.0)
-}
-
-fn between(text: &str, least: f64) -> Result<Duration, String> {
-    let time = time_in(text).filter(|time| (least..=3600.0).contains(&time.as_secs_f64()));
-    time.ok_or_else(|| format!("it is {least} to 3600 seconds, or a time such as 500ms"))
+    time_in(text, Duration::ZERO..=LONGEST)
 }

@@ -63,7 +63,7 @@ pub(super) fn take_from_here(spec: &mut JobSpec) {
     let beside = spec.beside.clone();
     let later = spec.later.iter_mut().map(|it| &mut it.program);
     for name in [&mut spec.program].into_iter().chain(later) {
-        let here = Path::new(".").join(&*name);
+        let here = spec.directory.as_deref().unwrap_or(Path::new(".")).join(&*name);
         let found = find_program(name, beside.as_deref(), path.as_deref());
         let is_nowhere = matches!(found, Err(FindError::NotFound { .. }));
         if is_nowhere && find_program(here.as_os_str(), None, None).is_ok() {

@@ -2,6 +2,7 @@
 
 use std::process::{Output, Stdio};
 
+use crate::common::Running;
 use weft_netns::{Cluster, Options, available};
 
 fn run(cluster: &Cluster, words: &str) -> Output {
@@ -101,4 +102,42 @@ fn who_copies_multicasts_is_found_out_and_said() {
     let two = "--hosts a,b --link udp --multicast ethernet -- true";
     let err = text(&run(&cluster, two).stderr);
     assert!(err.contains("that takes three hosts or more"), "{err}");
+}
+
+#[test]
+fn a_job_is_ended_on_its_launchers_host_which_others_name() {
+    if !available() {
+        return;
+    }
+    let cluster = Cluster::new(2, Options::default()).unwrap();
+    let weft = |host: usize, words: &str| {
+        let mut command = cluster.host(host).command(env!("CARGO_BIN_EXE_weft"));
+        let output = command.args(words.split_whitespace()).output().unwrap();
+        (output.status.code(), text(&[output.stdout, output.stderr].concat()))
+    };
+    let none = "weft: no job of yours runs on this host";
+    for words in ["kill", "kill --all", "why", "top"] {
+        assert_eq!(weft(1, words), (Some(1), format!("{none}\n")), "{words}");
+    }
+    let job = Running::start(&cluster, "--hosts a:1,b:1 --link udp", 2);
+    let number = job.launcher.id();
+    for (words, which) in [
+        ("kill".to_owned(), none.to_owned()),
+        (
+            format!("kill {number}"),
+            format!("weft: {number} is no job of yours on this host: `weft ps` lists them"),
+        ),
+    ] {
+        let (code, said) = weft(1, &words);
+        let there = said.strip_prefix(&format!("{which}; job {number} of host "));
+        assert!(
+            code == Some(1) && there.is_some_and(|it| it.ends_with(" has ranks here: ask there\n")),
+            "{said}"
+        );
+    }
+    let (code, said) = weft(0, "kill --all");
+    assert_eq!((code, said.lines().count()), (Some(0), 1), "{said}");
+    assert!(said.starts_with(&format!("{number}\twas ended by SIGTERM: 2 ranks of ")), "{said}");
+    assert_eq!(job.finish().1, Some(128 + 15));
+    assert_eq!(weft(1, "kill"), (Some(1), format!("{none}\n")));
 }

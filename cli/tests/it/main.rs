@@ -31,6 +31,7 @@ mod ranks;
 mod report;
 mod resources;
 mod sim;
+mod surroundings;
 mod survivors;
 mod tickets;
 mod top;

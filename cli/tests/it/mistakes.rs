@@ -80,18 +80,18 @@ const MISTAKES: [(&str, i32, &str); 25] = [
     (
         "run --link udp --silence soon -- ls",
         2,
-        "invalid value 'soon' for '--silence <S>': it is 0.5 to 3600 seconds, or a time such as 500ms...",
+        "invalid value 'soon' for '--silence <S>': it is a time from 500ms to 1h, such as 500ms, 5s or 2min...",
     ),
     (
         "run --link udp --silence 100ms -- ls",
         2,
-        "...it is 0.5 to 3600 seconds, or a time such as 500ms...",
+        "...it is a time from 500ms to 1h, such as 500ms, 5s or 2min...",
     ),
-    ("run --join-limit never -- ls", 2, "...it is a number of seconds, or a time such as 2min..."),
+    ("run --join-limit never -- ls", 2, "...it is a time, such as 500ms, 5s or 2min..."),
     (
         "run --progress-limit 2days -- ls",
         2,
-        "...it is 0 to ... seconds, or a time such as 500ms...",
+        "...it is a time from 0s to 1h, such as 500ms, 5s or 2min...",
     ),
     (
         "run --hostfile hostfile -- ls",

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 /// Words of other commands, status, and the line, of which `...` stands for anything.
-const FOREIGN: [(&str, i32, &str); 30] = [
+const FOREIGN: [(&str, i32, &str); 31] = [
     (
         "run --np 4 -- ./p",
         2,
@@ -34,14 +34,22 @@ const FOREIGN: [(&str, i32, &str); 30] = [
     ("run --bind-to core ./p", 2, "--bind-to: ranks are put on cores by --bind core..."),
     ("run --allow-run-as-root ./p", 2, "--allow-run-as-root: it is not needed..."),
     ("run --mca btl self ./p", 2, "--mca: that is Open MPI's, to which weft mpirun gives it..."),
-    ("run -x NAME ./p", 2, "-x: ranks of this host have the environment of weft..."),
-    ("run --env NAME=3 ./p", 2, "--env: ranks of this host have the environment of weft..."),
+    (
+        "run --export NAME=3 ./p",
+        2,
+        "--export: ranks of this host have the environment of weft; -x gives a variable to those of all hosts...",
+    ),
+    ("run -e NAME=3 ./p", 2, "-e: ranks of this host have the environment of weft..."),
     (
         "run -t 10 ./p",
         2,
-        "-t: a time for the whole job is timeout's: timeout 10m weft run -n 4 -- ./program...",
+        "-t: a time for the whole job is --time-limit: weft run --time-limit 10m -n 4 -- ./program...",
     ),
-    ("run --chdir /tmp ./p", 2, "--chdir: ranks run in the directory of weft: cd there first..."),
+    (
+        "run --workdir /tmp ./p",
+        2,
+        "--workdir: ranks run in the directory of weft, or in another on all hosts: weft run --chdir...",
+    ),
     ("run -l -n 4 ./p", 2, "-l: each line says its rank with --label..."),
     (
         "run -o out ./p",
@@ -69,6 +77,7 @@ const FOREIGN: [(&str, i32, &str); 30] = [
         "-n: programs are run by weft run: weft run -n 4 -- ./program (weft --help shows examples)",
     ),
     ("./hello-here", 2, "./hello-here: programs are run by weft run..."),
+    ("stop 4711", 2, "stop: a job is ended by weft kill, as weft ps lists it: weft kill 4711..."),
     ("ls", 2, "ls: jobs are listed by weft ps..."),
     ("stats", 2, "stats: what the ranks of a job do is shown by weft top..."),
     ("logs 17", 2, "logs: a job's output is where weft run is..."),
@@ -76,7 +85,7 @@ const FOREIGN: [(&str, i32, &str); 30] = [
 ];
 
 /// Other mistakes: numbers, names of programs, and what does not go together.
-const OTHERS: [(&str, i32, &str); 40] = [
+const OTHERS: [(&str, i32, &str); 62] = [
     (
         "run -n 2 -- weft run -n 2 -- ./p",
         2,
@@ -132,9 +141,9 @@ const OTHERS: [(&str, i32, &str); 40] = [
     (
         "run --join-limit -1 -- ls",
         2,
-        "...'-1'...: it is a number of seconds, or a time such as 2min...",
+        "...'-1'...: it is a time, such as 500ms, 5s or 2min; a number alone is seconds...",
     ),
-    ("run --progress-limit -1 -- ls", 2, "...'-1'...: it is 0 to ... seconds..."),
+    ("run --progress-limit -1 -- ls", 2, "...'-1'...: it is a time from 0s to 1h..."),
     (
         "run --link infiniband -- ls",
         2,
@@ -179,6 +188,62 @@ const OTHERS: [(&str, i32, &str); 40] = [
         1,
         "host localhost: it has no ... \"eth99\"...",
     ),
+    (
+        "run -x NOT_SET_ANYWHERE -- ls",
+        2,
+        "invalid value 'NOT_SET_ANYWHERE' for '--env <NAME[=VALUE]>': NOT_SET_ANYWHERE is not set here: give its value, NOT_SET_ANYWHERE=VALUE, or leave it out...",
+    ),
+    (
+        "run -x =3 -- ls",
+        2,
+        "...'=3'...: it is NAME=VALUE, or NAME of a variable that is set here...",
+    ),
+    (
+        "run -x WEFT_RANK=3 -- ls",
+        2,
+        "...: WEFT_RANK is how a launcher tells each rank what it is: leave it out...",
+    ),
+    (
+        "run -x WEFT_PRESET=pupa -- ls",
+        2,
+        "WEFT_PRESET is --preset of weft run, by which all ranks have it: leave out --env (weft run --help shows examples)",
+    ),
+    ("run -n 2 -x", 2, "...'--env <NAME[=VALUE]>'... (weft run --help shows examples)"),
+    (
+        "run --chdir nowhere -n 2 -- ls",
+        1,
+        "host ...: cannot work in .../nowhere: No such file or directory (os error 2) (make it there, or name one that every host has with --chdir)",
+    ),
+    (
+        "run --chdir kmeans.c -- ls",
+        1,
+        "host ...: cannot work in .../kmeans.c: ...ot a directory...",
+    ),
+    (
+        "run --chdir /tmp -- ./hello-here",
+        127,
+        "cannot find the program \"/tmp/./hello-here\": there is no such file",
+    ),
+    (
+        "run --time-limit soon -- ls",
+        2,
+        "...'soon'...: it is a time from 1ms to 1year, such as 500ms, 5s or 2min; a number alone is seconds (weft run --help shows examples)",
+    ),
+    ("run --time-limit 0 -- ls", 2, "...'0'...: it is a time from 1ms to 1year..."),
+    ("run --time-limit -5 -- ls", 2, "...'-5'...: it is a time from 1ms to 1year..."),
+    (
+        "run --provider tcp -n 2 -- ls",
+        2,
+        "--provider is for --link fabric: add that, or leave --provider out (weft run --help shows examples)",
+    ),
+    (
+        "run --trace=nowhere/run.weft -n 2 -- true",
+        1,
+        "cannot write the trace to \"nowhere/run.weft\": No such file...",
+    ),
+    ("run --output-dir kmeans.c -n 2 -- true", 1, "cannot write the output to \"kmeans.c\": ..."),
+    ("mpirun -x NOT_SET_ANYWHERE -n 2 ./p", 2, "...NOT_SET_ANYWHERE is not set here..."),
+    ("mpirun --time-limit soon -n 2 ./p", 2, "...it is a time from 1ms to 1year..."),
     ("mpirun -n 2", 1, "weft mpirun needs a program: weft mpirun -n 4 ./program"),
     ("sim strom", 1, "there is no program or scenario 'strom'; there are asp..."),
     (
@@ -202,8 +267,22 @@ const OTHERS: [(&str, i32, &str); 40] = [
     (
         "top --interval 0",
         2,
-        "...'0'...: 0.1 to 60 seconds make sense (weft top --help shows examples)",
+        "...'0'...: it is a time from 100ms to 1m, such as 500ms, 5s or 2min; a number alone is seconds (weft top --help shows examples)",
     ),
+    ("kill 99999999", 1, "99999999 is no job of yours on this host: `weft ps` lists them"),
+    (
+        "kill nobody-runs-this",
+        1,
+        "no job of yours on this host runs nobody-runs-this: `weft ps` lists them",
+    ),
+    ("kill -9 4711", 1, "-9: a signal is given by --signal: weft kill --signal KILL JOB"),
+    (
+        "kill --signal STOP 4711",
+        2,
+        "...'STOP'...: TERM, INT, QUIT, HUP and KILL end a job, and USR1, USR2, TSTP and CONT go on to its ranks (weft kill --help shows examples)",
+    ),
+    ("kill --signal", 2, "...'--signal <NAME>'... (weft kill --help shows examples)"),
+    ("kill --all 4711", 2, "the argument '--all' cannot be used with '[JOB]...'..."),
     ("help rum", 2, "unrecognized subcommand 'rum'; a similar subcommand exists: 'run'..."),
 ];
 

@@ -87,7 +87,7 @@ fn options_that_cannot_be_are_refused_in_one_line() {
         ("--seeds 0 storm", "a number from 1 on"),
         ("--seed -1 storm", "'-1'"),
         ("--limit 0s storm", "nothing can happen"),
-        ("--limit 5 storm", "write 10ms"),
+        ("--limit soon storm", "it is a time, such as 500ms, 5s or 2min"),
         ("--recovery never storm", "off, at-once, or a time"),
         ("-n 1 ping", "ping needs two ranks"),
         ("-n 4 ping --rounds 0", "a number from 1 on"),
@@ -120,7 +120,7 @@ fn faults_that_cannot_be_are_refused_in_one_line() {
         ("--slow-rank 1", "write a rank and a factor"),
         ("--crash 4@1ms", "a crash names rank 4"),
         ("--crash 4", "write a rank and a time"),
-        ("--crash 1@soon", "'soon' is no time"),
+        ("--crash 1@soon", "'soon': it is a time, such as 500ms"),
     ] {
         let words = format!("-n 4 --preset irx-imc {words} storm");
         assert_refused(&sim(&words), &words, said);

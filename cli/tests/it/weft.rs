@@ -159,7 +159,7 @@ fn a_command_that_is_not_built_is_named_with_what_builds_it() {
     let folder = tempfile::tempdir().unwrap();
     let alone = folder.path().join("weft");
     std::fs::copy(env!("CARGO_BIN_EXE_weft"), &alone).unwrap();
-    for name in ["sim", "bench", "compare", "application", "ps", "why", "top", "report"] {
+    for name in ["sim", "bench", "compare", "application", "ps", "why", "top", "kill", "report"] {
         let output = Command::new(&alone)
             .args([name, "--help"])
             .env("PATH", "/proc/nowhere")

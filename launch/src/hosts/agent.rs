@@ -157,8 +157,7 @@ fn serve(
         Some(own) if !interfaces.is_empty() => Some(own.greet(interfaces.clone())?),
         _ => None,
     };
-    let needs_udp = begin.far != FarLink::Xdp;
-    let meet = Meet { meeting, greeting, tcp, needs_udp };
+    let meet = Meet { meeting, greeting, tcp, needs_udp: begin.far != FarLink::Xdp };
     let Agreed { over_ethernet, copied, bulk } =
         meet.run(uplink, Duration::from_millis(limit_ms.into()))?;
     let (hosts, addresses) = ranks.into_iter().unzip();
@@ -191,10 +190,11 @@ fn serve(
         }
         (true, None) => return Err(AgentError::out_of_order()),
     };
-    let recording = record(&begin, (&prepared.spec, &prepared.programs), &network)?;
+    let (spec, programs) = (&prepared.spec, &prepared.programs);
+    let recording = record(&begin, (spec, programs), &network)?;
     let (door, network) = (open_door(begin.door.as_ref())?, Some((network, access)));
     let part = Part { here: begin.here, founders: begin.founders, network, door };
-    Supervision::start(uplink, signals, &prepared.spec, &prepared.programs, part, recording)?.run()
+    Supervision::start(uplink, signals, spec, programs, part, recording, begin.launcher)?.run()
 }
 
 /// Opens the door to this host; `None` if the job has none, or if another agent of the job has

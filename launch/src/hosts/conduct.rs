@@ -68,7 +68,7 @@ pub fn run_on_hosts(
             return Ok(JobOutcome::of(verdict));
         }
     };
-    let mut conductor = Conductor::new(spec, started)?;
+    let mut conductor = Conductor::new(spec, started);
     conductor.catch_up();
     while !conductor.job.is_over() {
         conductor.step()?;
@@ -126,16 +126,15 @@ struct Conductor<'a> {
 }
 
 impl<'a> Conductor<'a> {
-    fn new(spec: &'a JobSpec, started: Started) -> Result<Self, LaunchError> {
-        let Started { layout, roster, signals, door_file } = started;
+    fn new(spec: &'a JobSpec, started: Started) -> Self {
+        let Started { layout, roster, signals, door_file, mut output } = started;
         let (founders, room) = (layout.ranks(), layout.room());
-        let mut output = Output::open(&spec.output, room)
-            .map_err(|(path, error)| LaunchError::Output { path, error })?;
         (0..room).for_each(|_| output.add_remote_rank(&spec.output));
         let ranks = (founders, room - founders);
         let job = Job::new(ranks, spec.join_limit, spec.loss_grace, spec.on_loss())
+            .limited_to(spec.time_limit)
             .on_hosts(|rank| roster.host_of(rank).unwrap_or_default());
-        Ok(Conductor {
+        Conductor {
             spec,
             job,
             clock: Clock::start(),
@@ -154,7 +153,7 @@ impl<'a> Conductor<'a> {
             reports_roll_call: false,
             _door_file: door_file,
             input: if io::stdin().is_terminal() { Input::Ended } else { Input::Open },
-        })
+        }
     }
 
     /// Takes in what agents said, and that they ended, when others were still listened to: nothing
@@ -168,12 +167,23 @@ impl<'a> Conductor<'a> {
     /// Waits for something to happen, and attends to all that has.
     fn step(&mut self) -> Result<(), LaunchError> {
         self.turn()?;
-        self.job.timeout(self.clock.now());
+        self.end_in_time();
         self.advance_roll_call();
         self.answer_snapshots();
         self.act();
         self.finish_hosts();
         Ok(())
+    }
+
+    /// Takes in how late it is. What the ranks did when the job had no more time is said at its
+    /// end: agents answer before they pass on what ends the ranks.
+    fn end_in_time(&mut self) {
+        let now = self.clock.now();
+        if self.job.is_out_of_time(now) && !self.reports_roll_call {
+            self.call_roll(true);
+            self.reports_roll_call = true;
+        }
+        self.job.timeout(now);
     }
 
     fn turn(&mut self) -> Result<(), LaunchError> {
@@ -188,8 +198,8 @@ impl<'a> Conductor<'a> {
                 Source::Query(Question::Snapshot) => {
                     self.snapshot_clients.extend(self.queries.clients(Question::Snapshot));
                 }
-                // Of agents, each has the memory of its own ranks.
-                Source::Query(Question::Memory) => {}
+                // Of agents, each has the memory of its own ranks; the launcher is here.
+                Source::Query(Question::Memory | Question::Place) => {}
                 Source::Below(source) => self.roster.branches.attend(source, self.clock.now()),
                 Source::Sink(number) => {
                     if !self.output.write_some(number) {

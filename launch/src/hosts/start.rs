@@ -20,10 +20,12 @@ use crate::hosts::addresses::choose;
 use crate::hosts::liveness::CHECK_INTERVAL;
 use crate::messages::hosts::commands_fit;
 use crate::messages::hosts::{Begin, Candidate, FarLink, FromAgent, InterfaceState, ToAgent};
-use crate::messages::{BadMessage, DoorKey, RANKS_MAX, draw_job};
+use crate::messages::{BadMessage, DoorKey, LauncherPlace, RANKS_MAX, draw_job};
 use crate::mtu::Mtu;
+use crate::output::Output;
 use crate::signals::Signals;
 use crate::spec::{Binding, BulkWish, JobSpec};
+use crate::this_host;
 use crate::wait::{Waited, wait_for};
 use weft_link_shm::Settings;
 use weft_xdp::MacAddress;
@@ -50,6 +52,8 @@ pub(super) struct Started {
     pub roster: Roster,
     pub signals: Option<Signals>,
     pub door_file: Option<DoorFile>,
+    /// Places for the ranks' output.
+    pub output: Output,
 }
 
 pub(super) fn start(
@@ -59,8 +63,10 @@ pub(super) fn start(
     announce: impl FnOnce(&RankLayout),
 ) -> Result<Started, Stop> {
     JobSpec { settings: Settings { ranks: 1, ..spec.settings }, ..spec.clone() }.check()?;
-    if !commands_fit(spec.commands().map(|(_, program, arguments)| (program, arguments))) {
-        return Err(LaunchError::Hosts("the program's arguments are too long".into()).into());
+    let commands = spec.commands().map(|(_, program, arguments)| (program, arguments));
+    if !commands_fit(commands, &spec.environment) {
+        let what = "the program's arguments, and what is given by --env, are too long";
+        return Err(LaunchError::Hosts(what.into()).into());
     }
     let mut beginning = Beginning::connect(spec, hosts, signals)?;
     let ready = beginning.gather(hosts.patience, |message| match message {
@@ -104,11 +110,13 @@ pub(super) fn start(
         return Err(LaunchError::Hosts(what).into());
     }
     (layout.between, layout.copies) = (between, copies);
+    let output = Output::open(&spec.output, room)
+        .map_err(|(path, error)| LaunchError::Output { path, error })?;
     announce(&layout);
     beginning.go(hosts.patience, &layout)?;
     let door_file = spec.show_door(door.as_ref())?;
     let Beginning { roster, signals, .. } = beginning;
-    Ok(Started { layout, roster, signals, door_file })
+    Ok(Started { layout, roster, signals, door_file, output })
 }
 
 /// Agents that are on their way.
@@ -139,7 +147,9 @@ impl Beginning {
         door: Option<DoorKey>,
     ) -> Result<(), Stop> {
         let (job, secret) = draw_job()?;
-        let directory: OsString = std::env::current_dir()?.into();
+        let directory = spec.directory.clone().map_or_else(std::env::current_dir, Ok)?;
+        let directory = OsString::from(directory);
+        let launcher = LauncherPlace { host: this_host::name(), process: std::process::id() };
         let most = layout.hosts.iter().map(HostLayout::room).max().unwrap_or_default();
         let settings = spec.settings.bounded_for(most);
         for (number, host) in (0..).zip(&layout.hosts) {
@@ -156,6 +166,8 @@ impl Beginning {
                 directory: directory.clone(),
                 arguments: spec.arguments.clone(),
                 later: spec.later.clone(),
+                environment: spec.environment.clone(),
+                launcher: launcher.clone(),
                 bound_to_cores: spec.binding == Binding::Core,
                 terminal: spec.terminal,
                 job,

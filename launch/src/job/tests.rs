@@ -37,6 +37,39 @@ fn signals(ranks: &[u16], signal: Signal) -> Vec<Action> {
 }
 
 #[test]
+fn a_job_ends_when_its_time_is_over() {
+    let limit = Duration::from_secs(60);
+    let mut job = joined(2).limited_to(Some(limit));
+    assert_eq!(job.next_deadline(), Some(limit));
+    job.timeout(limit - Duration::from_nanos(1));
+    assert!(!job.is_out_of_time(limit - Duration::from_nanos(1)) && job.is_out_of_time(limit));
+    assert_eq!(actions(&mut job), []);
+    job.timeout(limit);
+    assert_eq!(actions(&mut job), signals(&[0, 1], Signal::TERM));
+    assert!(!job.is_out_of_time(limit), "it ends");
+    assert_eq!(job.next_deadline(), Some(limit + STOP_GRACE));
+    end(&mut job, limit, &[(0, Ending::Killed(Signal::TERM.as_raw()))]);
+    job.timeout(limit + STOP_GRACE);
+    assert_eq!(
+        actions(&mut job),
+        [
+            Action::AnnounceLoss { lost: Rank(0), cause: Ending::Killed(15) },
+            Action::Signal(Rank(1), Signal::KILL)
+        ]
+    );
+    end(&mut job, limit + STOP_GRACE, &[(1, KILLED)]);
+    assert!(job.is_over());
+    assert_eq!(job.end_cause(), EndCause::OutOfTime(limit));
+    // A limit for joining that comes first is first.
+    let both = |limit| {
+        let join = Some(Duration::from_secs(30));
+        Job::new((1, 0), join, LOSS_GRACE, OnLoss::End).limited_to(Some(limit)).next_deadline()
+    };
+    assert_eq!(both(Duration::from_secs(60)), Some(Duration::from_secs(30)));
+    assert_eq!(both(Duration::from_secs(20)), Some(Duration::from_secs(20)));
+}
+
+#[test]
 fn ranks_that_all_leave_complete_the_job() {
     let mut job = joined(2);
     for rank in 0..2 {

@@ -213,6 +213,8 @@ impl Watch {
                 let (seconds, ranks) = (time.as_secs_f64(), self.snapshot());
                 Snapshot { program, seconds, ranks }.emit()
             }
+            // Of agents, of which there are none.
+            Question::Place => return,
             Question::Memory => {
                 if let Some((message, memory)) = &self.memory {
                     share_memory(&clients, message, memory);

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use super::bounds::MESSAGE_BYTES_MAX;
 
 /// The version of all messages, raised whenever the type of anything in one changes.
-pub const VERSION: u16 = 17;
+pub const VERSION: u16 = 18;
 /// First bytes of every message.
 pub const MARK: [u8; 4] = *b"weft";
 

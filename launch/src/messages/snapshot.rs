@@ -4,6 +4,7 @@ use super::bounds::{ANSWER_BYTES_MAX, RANKS_MAX};
 use super::checks::{at_most, check_rank, check_time};
 use super::format::{BadMessage, Message};
 use super::parts::text;
+use super::rank_state::RankState;
 use serde::{Deserialize, Serialize};
 use weft_link::gauge::Counts;
 use weft_wire::Rank;
@@ -29,9 +30,8 @@ pub struct RankNow {
     pub host: Option<String>,
     /// Its process there.
     pub process: u32,
-    /// State, in words: `computes or polls`, or `waits for a message on port 'rows'`.
-    #[serde(with = "text")]
-    pub state: String,
+    /// Its state.
+    pub state: RankState,
     /// Time since it is in this state, in seconds, if that is known.
     pub since: Option<f64>,
     /// Time that its threads have run, in seconds.

@@ -10,6 +10,7 @@ use super::bounds::{RANKS_MAX, STACKS_MAX};
 use super::checks::{at_most, check_rank};
 use super::format::BadMessage;
 use super::parts::{self, check_stack};
+use super::rank_state::RankState;
 
 /// Age of a wait from which on it is one to speak of: what ends it would long have been seen.
 const SETTLED: Duration = Duration::from_millis(500);
@@ -71,15 +72,15 @@ impl Standing {
         self.is_settled() && (self.is_asleep || self.since >= Some(SEEN))
     }
 
-    /// Activity, without whose it is: `computes or polls`, `waits for a reply`.
-    pub fn description(&self) -> String {
+    /// Its state, for programs that show it.
+    pub fn state(&self) -> RankState {
         match &self.doing {
-            Doing::HasLeft => "has left".into(),
-            Doing::HasNotJoined => "has not joined".into(),
-            Doing::IsStopped => "was stopped".into(),
-            Doing::Computes => "computes or polls".into(),
-            Doing::Sleeps => "sleeps outside of Weft".into(),
-            Doing::Waits(awaited) => format!("waits for {}", awaited.what),
+            Doing::HasLeft => RankState::Left,
+            Doing::HasNotJoined => RankState::NotJoined,
+            Doing::IsStopped => RankState::Stopped,
+            Doing::Computes => RankState::Computes,
+            Doing::Sleeps => RankState::Sleeps,
+            Doing::Waits(awaited) => RankState::Waits(awaited.what.clone()),
         }
     }
 }

@@ -45,7 +45,7 @@ fn ranks_have_the_program_of_the_last_first_rank_and_others_need_not_be_there() 
     let programs = || [(0, "a"), (2, "b"), (5, "missing")].map(|(first, it)| (first, it.as_ref()));
     let find = |here: Range<u16>| {
         let here: Vec<Rank> = here.map(Rank).collect();
-        Found::find(programs().into_iter(), &here, Some(beside.path()))
+        Found::find(programs().into_iter(), &here, Some(beside.path()), None)
     };
     let found = find(0..5).unwrap();
     let of = |ranks: &[u16]| ranks.iter().map(|rank| found.of(Rank(*rank)).to_owned()).collect();

@@ -41,7 +41,8 @@ fn limits_and_reactions_are_read_as_they_are_written() {
     assert_eq!(progress_limit("2min"), Ok(Duration::from_secs(120)));
     assert_eq!(progress_limit("0"), Ok(Duration::ZERO));
     for wrong in ["", "-1", "3601", "nan", "1 day"] {
-        let said = "it is 0 to 3600 seconds, or a time such as 500ms";
+        let said =
+            "it is a time from 0s to 1h, such as 500ms, 5s or 2min; a number alone is seconds";
         assert_eq!(progress_limit(wrong), Err(said.into()), "{wrong}");
     }
     for reaction in [OnDeadlock::Report, OnDeadlock::End] {

@@ -1,7 +1,7 @@
 //! Jobs that are asked.
 
 use super::*;
-use crate::messages::{Doing, RANKS_MAX, RankNow, Standing};
+use crate::messages::{Doing, RANKS_MAX, RankNow, RankState, Standing};
 use rustix::net::{bind, listen};
 use weft_link::gauge::Counts;
 use weft_wire::Rank;
@@ -51,7 +51,7 @@ fn long_snapshot() -> Snapshot {
         rank,
         host: Some("h".repeat(64)),
         process: u32::MAX,
-        state: "waits for a message on port 'rows'".into(),
+        state: RankState::Waits("a message on port 'rows'".into()),
         since: Some(0.5),
         processor_seconds: 0.25,
         memory_bytes: u64::MAX,

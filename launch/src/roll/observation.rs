@@ -64,7 +64,7 @@ pub(crate) fn rank_now(
         rank: rank.0,
         host: None,
         process,
-        state: standing.description(),
+        state: standing.state(),
         since: standing.since.map(|since| since.as_secs_f64()),
         processor_seconds,
         memory_bytes,

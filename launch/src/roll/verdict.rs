@@ -4,6 +4,7 @@
 use super::clauses::{groups, line, names};
 use super::graph::{Graph, Meetings, Ranks};
 use crate::messages::{Doing, Standing};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use weft_link::status::Whom;
@@ -14,13 +15,58 @@ const GROUPS: usize = 4;
 /// Most ranks that are looked at for keeping others.
 const MOST_ODD: usize = 32;
 
+/// Ranks that do not go on, and those that keep others, for programs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct RollFindings {
+    /// Ranks that wait for one another, and for nobody else.
+    pub deadlocked: Vec<u16>,
+    /// Ranks that wait for these.
+    pub behind_deadlock: Vec<u16>,
+    /// Members of teams that have called different collective operations at one place of them.
+    pub disagreeing: Vec<Vec<u16>>,
+    /// Ranks that keep others waiting, or that are stopped: those that keep the most first.
+    pub keeping: Vec<Keeping>,
+}
+
+/// Ranks that keep others waiting.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Keeping {
+    /// These ranks.
+    pub ranks: Vec<u16>,
+    /// The others.
+    pub waiting: Vec<u16>,
+}
+
+/// The verdicts, by ranks.
+pub(crate) fn findings(all: &[Standing], ranks: u16) -> RollFindings {
+    let certain = Graph::of(all, ranks, Standing::is_certain);
+    let deadlocked = certain.stuck(&Ranks::new());
+    let core = certain.core(&deadlocked);
+    let settled = Graph::of(all, ranks, Standing::is_settled);
+    let keeping = culprits(all, &settled).into_iter().map(|it| Keeping {
+        ranks: it.who.iter().map(|standing| standing.rank.0).collect(),
+        waiting: numbers(&it.kept),
+    });
+    RollFindings {
+        behind_deadlock: deadlocked.difference(&core).map(|rank| rank.0).collect(),
+        deadlocked: numbers(&core),
+        disagreeing: Meetings::among(all).disagreements().iter().map(numbers).collect(),
+        keeping: keeping.collect(),
+    }
+}
+
+fn numbers(ranks: &Ranks) -> Vec<u16> {
+    ranks.iter().map(|rank| rank.0).collect()
+}
+
 /// The verdicts, a line each.
 pub(super) fn lines(all: &[Standing], ranks: u16) -> Vec<String> {
     let certain = Graph::of(all, ranks, Standing::is_certain);
     let mut lines: Vec<_> = deadlock(all, &certain).into_iter().collect();
     let meetings = Meetings::among(all);
     lines.extend(meetings.disagreements().iter().map(|ranks| disagreement(&some(all, ranks))));
-    lines.extend(culprits(all, &Graph::of(all, ranks, Standing::is_settled)));
+    let culprits = culprits(all, &Graph::of(all, ranks, Standing::is_settled));
+    lines.extend(culprits.iter().map(|culprit| culprit.line(all)));
     lines
 }
 
@@ -54,7 +100,7 @@ fn disagreement(members: &[&Standing]) -> String {
 
 /// Ranks for which others wait and that do something else, and those that are stopped. Where very
 /// many do, none is odd.
-fn culprits(all: &[Standing], graph: &Graph) -> Vec<String> {
+fn culprits<'a>(all: &'a [Standing], graph: &Graph) -> Vec<Culprit<'a>> {
     if all.iter().filter(|standing| is_elsewhere(standing)).count() > MOST_ODD {
         return Vec::new();
     }
@@ -71,7 +117,7 @@ fn culprits(all: &[Standing], graph: &Graph) -> Vec<String> {
     // The rank that keeps the most comes first, and of ranks that keep as many the one that is away
     // for good.
     found.sort_by_key(|((_, kept), _)| std::cmp::Reverse(kept.len()));
-    found.iter().map(|((doing, kept), who)| culprit(all, doing, kept, who)).collect()
+    found.into_iter().map(|((doing, kept), who)| Culprit { doing, kept, who }).collect()
 }
 
 /// True if nothing in Weft says who could have it go on.
@@ -84,22 +130,31 @@ fn is_elsewhere(standing: &Standing) -> bool {
     }
 }
 
-fn culprit(all: &[Standing], doing: &Doing, kept: &Ranks, who: &[&Standing]) -> String {
-    let clause = line(doing, who);
-    if kept.is_empty() {
-        return clause;
-    }
-    let them = if who.len() == 1 { "it" } else { "them" };
-    let kept = some(all, kept);
-    match groups(&kept)[..] {
-        [(Doing::Waits(awaited), _)] => {
-            let verb = if kept.len() == 1 { "waits" } else { "wait" };
-            let longest = kept.iter().filter_map(|standing| standing.since).max();
-            let time = longest.unwrap_or_default().as_secs_f64();
-            let (whose, what) = (names(&kept), &awaited.what);
-            format!("{clause}; {whose} {verb} for {them}: {what}, for {time:.1} s")
+/// Ranks that do the same and keep others.
+struct Culprit<'a> {
+    doing: &'a Doing,
+    kept: Ranks,
+    who: Vec<&'a Standing>,
+}
+
+impl Culprit<'_> {
+    fn line(&self, all: &[Standing]) -> String {
+        let clause = line(self.doing, &self.who);
+        if self.kept.is_empty() {
+            return clause;
         }
-        _ => format!("{clause}; others wait for {them}: {}", waits(&kept)),
+        let them = if self.who.len() == 1 { "it" } else { "them" };
+        let kept = some(all, &self.kept);
+        match groups(&kept)[..] {
+            [(Doing::Waits(awaited), _)] => {
+                let verb = if kept.len() == 1 { "waits" } else { "wait" };
+                let longest = kept.iter().filter_map(|standing| standing.since).max();
+                let time = longest.unwrap_or_default().as_secs_f64();
+                let (whose, what) = (names(&kept), &awaited.what);
+                format!("{clause}; {whose} {verb} for {them}: {what}, for {time:.1} s")
+            }
+            _ => format!("{clause}; others wait for {them}: {}", waits(&kept)),
+        }
     }
 }
 

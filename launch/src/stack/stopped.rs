@@ -4,7 +4,7 @@ use crate::stack::{Registers, StackError};
 use nix::errno::Errno;
 use nix::sys::ptrace;
 use nix::sys::signal::Signal;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use std::fs::File;
 use std::io;
@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 /// Time in which a thread has to stop, and between two looks if it has.
 const PATIENCE: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_micros(100);
+/// Looks at any thread, and not for longer than now.
+const ANY_THREAD: WaitPidFlag = WaitPidFlag::__WALL.union(WaitPidFlag::WNOHANG);
 
 /// The thread.
 pub(crate) struct Stopped {
@@ -34,20 +36,10 @@ impl Stopped {
         ptrace::interrupt(thread).map_err(refused)?;
         let until = Instant::now() + PATIENCE;
         loop {
-            match waitpid(thread, Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::StillAlive) if Instant::now() >= until => {
-                    return Err(StackError::Busy);
-                }
-                Ok(WaitStatus::StillAlive) => sleep(PAUSE),
-                Ok(WaitStatus::Stopped(_, signal)) => {
-                    return Ok(Stopped { thread, memory, pending: Some(signal) });
-                }
-                Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) => {
-                    return Err(StackError::Gone);
-                }
-                Ok(_) => return Ok(Stopped { thread, memory, pending: None }),
-                Err(Errno::EINTR) => {}
-                Err(error) => return Err(refused(error)),
+            match stop_of(thread)? {
+                Some(pending) => return Ok(Stopped { thread, memory, pending }),
+                None if Instant::now() >= until => return Err(StackError::Busy),
+                None => sleep(PAUSE),
             }
         }
     }
@@ -90,6 +82,30 @@ impl Drop for Stopped {
     }
 }
 
+/// Signal that has stopped a thread which this one traces, or none if it was asked to; `None` if it
+/// has not stopped.
+///
+/// # Errors
+/// It has ended. Whoever waits for the end of its process is left to see it: that may be another
+/// thread of this process, whose child it is.
+fn stop_of(thread: Pid) -> Result<Option<Option<Signal>>, StackError> {
+    let look = |states| match waitid(Id::Pid(thread), states | ANY_THREAD) {
+        Err(Errno::EINTR) => Ok(WaitStatus::StillAlive),
+        looked => looked.map_err(refused),
+    };
+    match look(WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)? {
+        WaitStatus::StillAlive => {}
+        _ => return Err(StackError::Gone),
+    }
+    Ok(match look(WaitPidFlag::WSTOPPED)? {
+        WaitStatus::StillAlive => None,
+        WaitStatus::Stopped(_, signal) | WaitStatus::PtraceEvent(_, signal, 0) => {
+            Some(Some(signal))
+        }
+        _ => Some(None),
+    })
+}
+
 fn refused(error: Errno) -> StackError {
     match error {
         Errno::EPERM | Errno::EACCES => StackError::Denied,
@@ -97,3 +113,6 @@ fn refused(error: Errno) -> StackError {
         other => StackError::System(other as i32),
     }
 }
+
+#[cfg(test)]
+mod tests;

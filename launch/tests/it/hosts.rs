@@ -365,8 +365,8 @@ fn a_program_or_a_directory_that_a_host_lacks_is_named() {
     let mut command = launcher(&cluster, "--hosts a:1,b:1");
     let job = finish(command.arg("--rsh").arg(shell).arg("leave").current_dir(&directory));
     let line = format!(
-        "weft: host b: cannot work in {}: No such file or directory (os error 2) (make it there too, or start from \
-         a directory that every host has)\n",
+        "weft: host b: cannot work in {}: No such file or directory (os error 2) (make it there, or name \
+         one that every host has with --chdir)\n",
         directory.display()
     );
     assert_eq!((job.status, job.err), (2, line));

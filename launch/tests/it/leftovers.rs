@@ -21,7 +21,7 @@ fn what_a_wrapper_leaves_in_the_background_ends_with_it() {
     spec.arguments = vec!["-c".into(), script.into()];
     spec.starter = exe.into();
     spec.output.directory = Some(directory.path().into());
-    assert_eq!(run(&spec).unwrap().verdict, Verdict::Completed);
+    assert_eq!(run(&spec, || {}).unwrap().verdict, Verdict::Completed);
     let out = std::fs::read_to_string(directory.path().join("rank-0.out")).unwrap();
     let processes: BTreeSet<_> = common::processes_in(&out).into_iter().collect();
     assert_eq!(processes.len(), 2, "{out}");

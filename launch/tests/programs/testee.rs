@@ -89,7 +89,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
     }
     spec.arguments = arguments.into_iter().map(Into::into).collect();
     let outcome = match hosts.hosts.is_empty() {
-        true => run(&spec),
+        true => run(&spec, || {}),
         false => {
             spec.set_silence(silence);
             run_on_hosts(&spec, &hosts, print_layout)

@@ -1,7 +1,20 @@
 // Objects. One that its process has not shared is its state alone; others are Weft's.
+// All ranks learn that all processes wait for one another: rank 0 has the list of them, and a second
+// to say it and so to end the job, before others would say the same.
+static void orca_leave_it_to_first(weft_status status) {
+#ifndef ORCA_SIMULATED
+    if (status == WEFT_WAITS_FOR_ITSELF && orca_rank != 0)
+        sleep(1);
+#else
+    (void)status;
+#endif
+}
+
 static void orca_check(weft_status status, const char *at) {
-    if (status != WEFT_OK)
-        orca_fail(at, "%s", weft_error_text());
+    if (status == WEFT_OK)
+        return;
+    orca_leave_it_to_first(status);
+    orca_fail(at, "%s", weft_error_text());
 }
 
 _Noreturn static void orca_alone(const char *at, const char *operation) {

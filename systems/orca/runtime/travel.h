@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // A mistake of the program: says what and where, and ends the job.
 _Noreturn static void orca_fail(const char *at, const char *format, ...) {
@@ -27,8 +28,8 @@ _Noreturn static void orca_fail(const char *at, const char *format, ...) {
     fprintf(stderr, "orca: %s: ", at);
     vfprintf(stderr, format, values);
     fputc('\n', stderr);
-    funlockfile(stderr);
     va_end(values);
+    // No other thread says anything any more.
     _Exit(1);
 }
 

@@ -27,9 +27,10 @@ pub mod toolchain;
 pub mod tree;
 
 use check::Facts;
-use diagnostics::{Diagnostic, sorted};
+use diagnostics::{Code, Diagnostic, sorted};
 pub use program::{Arguments, main};
-use source::Sources;
+use source::{Sources, Span};
+use std::collections::BTreeSet;
 use tree::File;
 
 /// A program without errors.
@@ -55,14 +56,38 @@ pub fn front_end(sources: &Sources) -> Result<Program, Vec<Diagnostic>> {
     instances::add_instances(&mut parser, sources, &mut files);
     let broken = !diagnostics.is_empty();
     let (facts, found) = check::check(&files, parser.expressions());
+    let unknown = unknown_everywhere(sources, &found);
     // A declaration that was skipped leaves names without a meaning.
-    let follows =
-        |code| broken && matches!(code, diagnostics::Code::Unknown | diagnostics::Code::Member);
-    diagnostics.extend(found.into_iter().filter(|diagnostic| !follows(diagnostic.code)));
+    let follows = |one: &Diagnostic| match one.code {
+        Code::Unknown => broken && !unknown.contains(sources.text(one.at.0)),
+        Code::Member => broken,
+        _ => false,
+    };
+    diagnostics.extend(found.into_iter().filter(|diagnostic| !follows(diagnostic)));
     match diagnostics.is_empty() {
         true => Ok(Program { files, facts }),
         false => Err(sorted(without_repetitions(diagnostics, &files))),
     }
+}
+
+/// Unknown names of types that stand nowhere else: no declaration of theirs was skipped, and they
+/// are no words that were to be others.
+fn unknown_everywhere<'s>(sources: &'s Sources, found: &[Diagnostic]) -> BTreeSet<&'s str> {
+    let unknown = found.iter().filter(|one| one.code == Code::Unknown);
+    let places: BTreeSet<_> = unknown.map(|one| one.at.0.original()).collect();
+    let names = places.iter().map(|place| sources.text(*place));
+    let uses = |name| names.clone().filter(|other| *other == name).count();
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let all = |name| {
+        let words = |file| sources.file(file).text.split(move |letter| !is_part(letter));
+        sources.ids().flat_map(words).filter(|word| *word == name).count()
+    };
+    let is_type = |place: &&Span| {
+        let before = sources.file(place.file).text[..place.range().start].trim_end();
+        [":", " of", " shared"].iter().any(|word| before.ends_with(word))
+    };
+    let types = places.iter().filter(is_type).map(|place| sources.text(*place));
+    types.filter(|name| uses(*name) == all(*name)).collect()
 }
 
 /// Diagnostics without those of instances that follow from others, or are as others: what is wrong
@@ -73,7 +98,7 @@ fn without_repetitions(diagnostics: Vec<Diagnostic>, files: &[File]) -> Vec<Diag
     if !others.is_empty() {
         return others;
     }
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let first = |one: &Diagnostic| seen.insert((one.at.0.original(), one.code));
     let instances: Vec<_> = instances::instances(files).collect();
     let with_instance = |one: Diagnostic| {

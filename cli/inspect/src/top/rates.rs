@@ -1,7 +1,8 @@
 //! Work of the ranks of a job between two looks.
 
+use serde::Serialize;
 use std::fmt::Write as _;
-use weft_launch::{Counts, RankNow, Snapshot};
+use weft_launch::{Counts, RankNow, RankState, Snapshot};
 
 /// Column by which ranks are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -39,9 +40,6 @@ pub(crate) const COLUMNS: [(Column, &str); 9] = [
     (Column::Interrupts, "intr/s"),
     (Column::Memory, "memory"),
 ];
-
-/// State of a rank that waits for nothing, of which its counts may tell more.
-const RUNS: &str = "computes or polls";
 
 /// Order of ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -85,6 +83,34 @@ pub(crate) struct Rates {
     pub ranks: Vec<Rate>,
 }
 
+/// The ranks of a job, for programs.
+#[derive(Serialize)]
+struct JobJson<'a> {
+    job: u32,
+    program: &'a str,
+    running_us: u64,
+    ranks: Vec<RankJson<'a>>,
+}
+
+/// A rank, for programs: rates are of the time between two looks.
+#[derive(Serialize)]
+struct RankJson<'a> {
+    rank: u16,
+    host: Option<&'a str>,
+    process: u32,
+    state: &'static str,
+    waits_for: Option<&'a str>,
+    since_us: Option<u64>,
+    processor_share: f64,
+    packets_sent_per_second: f64,
+    packets_received_per_second: f64,
+    bytes_per_second: f64,
+    blocked_sends_per_second: f64,
+    interrupts_per_second: f64,
+    acknowledged_us: Option<f64>,
+    memory_bytes: u64,
+}
+
 impl Rates {
     /// Rates between two looks at a job. Of a rank that was not there before all are 0.
     pub fn between(before: &Snapshot, now: &Snapshot) -> Self {
@@ -119,6 +145,16 @@ impl Rates {
             let sorted = if order.descends { ascending.reverse() } else { ascending };
             sorted.then(a.now.rank.cmp(&b.now.rank))
         });
+    }
+
+    /// All of it as one JSON object.
+    ///
+    /// # Errors
+    /// None that this data can cause.
+    pub fn json(&self, job: u32) -> serde_json::Result<String> {
+        let ranks = self.ranks.iter().map(Rate::json).collect();
+        let running_us = micros_of(self.seconds);
+        serde_json::to_string(&JobJson { job, program: &self.program, running_us, ranks })
     }
 
     /// The job in a line.
@@ -165,9 +201,30 @@ impl Rate {
     pub fn state(&self) -> String {
         let has_packets = self.sent + self.received > 0.0;
         match self.now.since {
-            _ if has_packets && self.now.state == RUNS => "exchanges packets".into(),
+            // What waits for nothing may be seen to do more.
+            _ if has_packets && self.now.state == RankState::Computes => "exchanges packets".into(),
             Some(since) if since >= 1.0 => format!("{}, for {since:.1} s", self.now.state),
-            _ => self.now.state.clone(),
+            _ => self.now.state.to_string(),
+        }
+    }
+
+    fn json(&self) -> RankJson<'_> {
+        let now = &self.now;
+        RankJson {
+            rank: now.rank,
+            host: now.host.as_deref(),
+            process: now.process,
+            state: now.state.word(),
+            waits_for: now.state.awaited(),
+            since_us: now.since.map(micros_of),
+            processor_share: self.processor,
+            packets_sent_per_second: self.sent,
+            packets_received_per_second: self.received,
+            bytes_per_second: self.bytes,
+            blocked_sends_per_second: self.blocked,
+            interrupts_per_second: self.interrupts,
+            acknowledged_us: Some(self.acknowledged_us).filter(|time| *time > 0.0),
+            memory_bytes: now.memory_bytes,
         }
     }
 
@@ -184,6 +241,10 @@ impl Rate {
             Column::Memory => self.now.memory_bytes as f64,
         }
     }
+}
+
+fn micros_of(seconds: f64) -> u64 {
+    (seconds * 1e6).round() as u64
 }
 
 /// A number in few letters: `950`, `12.3k`, `1.2M`.

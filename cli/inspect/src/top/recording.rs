@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use weft_launch::{Sampled, Sampling, SamplingError, Snapshot};
+use weft_launch::{Sampled, Sampling, SamplingError, Snapshot, time_in};
 
 /// Time that the key records.
 const BY_KEY: Duration = Duration::from_secs(2);
@@ -17,13 +17,7 @@ const NAMES: u32 = 1000;
 
 /// A time with its unit, for which a recording may last.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = match text.strip_suffix("ms") {
-        Some(number) => (number, 1e-3),
-        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
-    };
-    let seconds = number.trim().parse::<f64>().ok().map(|number| number * unit);
-    let seconds = seconds.filter(|seconds| (0.1..=60.0).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| "100ms to 60s can be recorded".into())
+    time_in(text, Duration::from_millis(100)..=Duration::from_secs(60))
 }
 
 /// Records a job, and says how far it is, if somebody sees that, and what came of it.

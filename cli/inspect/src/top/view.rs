@@ -7,6 +7,7 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Cell, Paragraph, Row, Table, TableState};
+use weft_launch::RankState;
 
 const KEYS: &str =
     "q end   s sort by the next column   o turn round   ↑↓ choose   enter details   r record 2 s";
@@ -115,7 +116,7 @@ fn table_of(rates: &Rates, order: Order) -> Table<'_> {
 
 /// A rank that others may have to wait for is to be seen at once.
 fn style_of(rate: &Rate) -> Style {
-    let is_stopped = rate.now.state.contains("stopped");
+    let is_stopped = rate.now.state == RankState::Stopped;
     let waits_long = rate.now.since.is_some_and(|since| since >= 1.0);
     match (is_stopped, waits_long) {
         (true, _) => Style::new().fg(Color::Red),

@@ -44,6 +44,7 @@ fn commands_that_are_programs_of_their_own_have_their_options() {
     for (name, option) in [
         ("weft-why", "JOB"),
         ("weft-top", r"\-\-record"),
+        ("weft-kill", r"\-\-signal"),
         ("weft-report", r"\-\-perfetto"),
         ("weft-sim", r"\-\-preset"),
         ("weft-bench", r"\-\-cores"),

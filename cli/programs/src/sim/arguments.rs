@@ -3,6 +3,7 @@
 use clap::{CommandFactory, Parser};
 use std::time::Duration;
 use weft_app_common::{Recorded, command_line};
+use weft_launch::{ANY_TIME, time_in};
 use weft_protocol::tree::Shape;
 use weft_protocol::{Adaptive, Preset, Recovery, Settings};
 
@@ -151,8 +152,7 @@ fn ranks(text: &str) -> Result<u16, String> {
 }
 
 pub(super) fn time(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text)
-        .map_err(|_| format!("'{text}' is no time: write 10ms, 250us or 1s"))
+    time_in(text, ANY_TIME)
 }
 
 /// A part of a whole: a number, or one of a hundred with a percent sign.

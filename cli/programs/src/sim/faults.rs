@@ -61,5 +61,5 @@ fn span(text: &str) -> Option<std::ops::RangeInclusive<u16>> {
 }
 
 fn parse_time(text: &str) -> Result<Duration> {
-    time(text).map_err(|wrong| anyhow!(wrong))
+    time(text).map_err(|wrong| anyhow!("'{text}': {wrong}"))
 }

@@ -146,14 +146,38 @@ fn ranks_alone_are_told_what_to_load() {
 
 #[test]
 fn what_the_users_own_options_preload_is_not_lost() {
-    for (line, expected, left) in [
-        ("-x LD_PRELOAD=/t.so -n 2 true", Some("/t.so"), 1),
-        ("-n 2 -x LD_PRELOAD true", None, 1),
-        ("-genv LD_PRELOAD /t.so true", Some("/t.so"), 0),
-        ("-x LD_PRELOADS=/t.so -x PATH -genv A b true", None, 3),
+    for (line, value, expected, left) in [
+        ("-n 2 true", Some("/t.so"), Some("/t.so"), 1),
+        ("-n 2 true", Some(""), None, 1),
+        ("-genv LD_PRELOAD /t.so true", None, Some("/t.so"), 0),
+        ("-genv LD_PRELOADS /t.so -genv A b true", None, None, 2),
     ] {
         let mut options = given(line);
-        assert_eq!(take_preload(&mut options), expected.map(OsString::from), "{line}");
-        assert_eq!(options.len(), left, "{line}");
+        let mut variables = vec![variable("A", "1")];
+        variables.extend(value.map(|value| variable(PRELOAD, value)));
+        let taken = take_preload(&mut options, &mut variables);
+        assert_eq!(taken, expected.map(OsString::from), "{line}");
+        assert_eq!((options.len(), variables.len()), (left, 1), "{line}");
     }
+}
+
+fn variable(name: &str, value: &str) -> Variable {
+    Variable { name: name.into(), value: value.into() }
+}
+
+#[test]
+fn ranks_have_variables_and_a_directory_in_the_words_of_their_library() {
+    let told = |stack| {
+        let mut settings = Settings::default();
+        let variables = [variable("A", "1"), variable("B", "x=y")];
+        settings.surround(&variables, Some("/data".into()), stack).unwrap();
+        settings.to_string()
+    };
+    assert_eq!(told(Stack::OpenMpi), "-x A=1 -x B=x=y --wdir /data");
+    assert_eq!(told(Stack::Mpich), "-genv A 1 -genv B x=y -wdir /data");
+    assert_eq!(told(Stack::IntelMpi), told(Stack::Mpich));
+    let mut settings = Settings::default();
+    settings.ask_for(CHECK, Stack::OpenMpi);
+    let error = settings.surround(&[variable(CHECK, "0")], None, Stack::OpenMpi).unwrap_err();
+    assert!(error.to_string().starts_with("weft mpirun sets WEFT_CHECK itself"), "{error}");
 }

@@ -10,9 +10,9 @@ fn parts(line: &str) -> (String, Vec<String>, String) {
 #[test]
 fn the_program_comes_after_the_options_and_their_values() {
     let (own, options, program) =
-        parts("-n 4 --mca btl_base_verbose 1 -x PATH --tag-output ./asp -n 7 --stack it");
+        parts("-n 4 --mca btl_base_verbose 1 -H a --tag-output ./asp -n 7 --stack it");
     assert_eq!(own, "");
-    assert_eq!(options, ["-n 4", "--mca btl_base_verbose 1", "-x PATH", "--tag-output"]);
+    assert_eq!(options, ["-n 4", "--mca btl_base_verbose 1", "-H a", "--tag-output"]);
     assert_eq!(program, "./asp -n 7 --stack it");
     let (_, options, program) = parts("-genv A 1 -np 2 -hosts a,b -l python3 job.py");
     assert_eq!(options, ["-genv A 1", "-np 2", "-hosts a,b", "-l"]);
@@ -26,8 +26,8 @@ fn wefts_own_options_stand_anywhere_before_the_program() {
     assert_eq!(own, "-q --stack mpich --encrypt --dry-run --provider=/p --quiet");
     assert_eq!((options, program), (vec!["-n 4".to_owned()], "./asp -q".to_owned()));
     let (own, options, program) =
-        parts("--on-deadlock end --on-loss end --progress-limit=5 -n 4 ./asp");
-    assert_eq!(own, "--on-deadlock end --on-loss end --progress-limit=5");
+        parts("--on-deadlock end --on-loss end -x A=1 --chdir / --progress-limit=5 -n 4 ./asp");
+    assert_eq!(own, "--on-deadlock end --on-loss end -x A=1 --chdir / --progress-limit=5");
     assert_eq!((options, program), (vec!["-n 4".to_owned()], "./asp".to_owned()));
 }
 

@@ -21,9 +21,10 @@ use crate::door::{AtDoor, DoorNews};
 use crate::hosts::liveness::HEARTBEAT;
 use crate::hosts::window::Window;
 use crate::messages::hosts::{FromAgent, StandardStream, ToAgent};
-use crate::messages::{BadMessage, Event, ToRank};
+use crate::messages::{BadMessage, Event, LauncherPlace, Message as _, ToRank};
 use crate::output::{LAST_BYTES_MAX, READ_BYTES};
 use crate::program::Found;
+use crate::queries::{QuerySockets, Question, answer_all};
 use crate::recording::{self, Recording};
 use crate::roll::{StacksOf, TakenStacks};
 use crate::signals::Signals;
@@ -34,6 +35,7 @@ use crate::wait::{Waited, make_nonblocking, wait_for};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
+    Query(Question),
     Launcher,
     ToLauncher,
     Naming(usize),
@@ -77,6 +79,9 @@ pub(super) struct Supervision<'a> {
     namings: Namings,
     /// Part of the job's trace, if that is wanted.
     recording: Option<Recording>,
+    /// Place where others ask about the job, and what they are told.
+    queries: QuerySockets,
+    launcher: LauncherPlace,
 }
 
 impl<'a> Supervision<'a> {
@@ -88,6 +93,7 @@ impl<'a> Supervision<'a> {
         programs: &'a Found,
         part: Part,
         recording: Option<Recording>,
+        launcher: LauncherPlace,
     ) -> Result<Self, AgentError> {
         let here = part.here.clone();
         let hosts = part.network.as_ref().map_or(1, |(network, _)| network.host_count());
@@ -115,6 +121,8 @@ impl<'a> Supervision<'a> {
             stacks_of: spec.stacks_of,
             namings: Namings::default(),
             recording,
+            queries: QuerySockets::open(true, &[Question::Place]),
+            launcher,
         })
     }
 
@@ -144,6 +152,9 @@ impl<'a> Supervision<'a> {
         for source in wait_for(&self.sources()?, Some(timeout))? {
             match source {
                 Source::Signals => self.take_signals()?,
+                Source::Query(question) => {
+                    answer_all(self.queries.clients(question), &self.launcher.emit());
+                }
                 Source::Launcher => self.uplink.stream.read_some()?,
                 Source::ToLauncher => self.uplink.stream.write_some(),
                 Source::Naming(number) => self.send_stacks(number),
@@ -180,6 +191,8 @@ impl<'a> Supervision<'a> {
             (Source::Signals, self.signals.waits_for().as_fd(), For::IN),
             (Source::Launcher, from.as_fd(), For::IN),
         ];
+        let queries = self.queries.waits_for();
+        all.extend(queries.map(|(asked, socket)| (Source::Query(asked), socket, For::IN)));
         let to = self.uplink.stream.writable().into_iter();
         all.extend(to.map(|to| (Source::ToLauncher, to.as_fd(), For::OUT)));
         let namings = self.namings.waits_for();

@@ -9,6 +9,7 @@ use crate::Mtu;
 use crate::hosts::HostWish;
 use crate::hosts::layout::{Between, Copies, HostLayout, HostsSpec, LongPackets, RankLayout};
 use crate::messages::hosts::RemoteShell;
+use crate::output::OutputPlan;
 use weft_datagram::seal::Protection;
 
 /// A host with one rank whose agent is this script for the shell.
@@ -54,14 +55,15 @@ fn started() -> Started {
         mtu: Mtu::USUAL,
         protection: Protection::default(),
     };
-    Started { layout, roster, signals: None, door_file: None }
+    let output = Output::open(&OutputPlan::default(), 1).unwrap();
+    Started { layout, roster, signals: None, door_file: None, output }
 }
 
 #[test]
 fn an_agent_that_ended_while_others_were_listened_to_is_lost_at_once() {
     let settings = Settings { window_packets: 4, frame_bytes: 1024, frames: 4, ..Settings::new(1) };
     let spec = JobSpec::new(settings, "program");
-    let mut conductor = Conductor::new(&spec, started()).unwrap();
+    let mut conductor = Conductor::new(&spec, started());
     conductor.catch_up();
     assert!(conductor.roster[0].is_lost);
     assert!(conductor.job.is_over(), "all its ranks were there");
@@ -76,7 +78,7 @@ fn an_agent_that_sends_more_output_than_it_may_is_refused() {
     let mut spec = JobSpec::new(settings, "program");
     let directory = tempfile::tempdir().unwrap();
     spec.output.directory = Some(directory.path().into());
-    let mut conductor = Conductor::new(&spec, started()).unwrap();
+    let mut conductor = Conductor::new(&spec, started());
     let mut send = || {
         let piece = FromAgent::Output(
             Rank(0),

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
+use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 use weft_datagram::seal::{Protection, Secret};
@@ -12,7 +13,8 @@ use super::far::FarLink;
 use crate::messages::bounds::{HOST_MESSAGE_BYTES_MAX, MESSAGE_BYTES_MAX, RANKS_MAX};
 use crate::messages::checks::{at_most, check_host, check_protection, check_settings, ensure};
 use crate::messages::door::DoorKey;
-use crate::messages::format::BadMessage;
+use crate::messages::format::{BadMessage, Message as _};
+use crate::messages::launcher_place::LauncherPlace;
 use crate::messages::options::{Options, check_options};
 use crate::messages::parts::{self, text};
 use crate::mtu::Mtu;
@@ -20,6 +22,8 @@ use crate::program::Program;
 
 /// The most arguments of a program, as far as one message goes.
 const ARGUMENTS_MAX: usize = 16 * 1024;
+/// The most variables of the environment that are given.
+const VARIABLES_MAX: usize = 1024;
 
 /// Facts that an agent must know to start the ranks of its host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +49,10 @@ pub struct Begin {
     pub arguments: Vec<OsString>,
     /// Programs of ranks that run others.
     pub later: Vec<Program>,
+    /// Variables of the ranks' environment, beside those of the agent.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The launcher, for whoever asks here about the job.
+    pub launcher: LauncherPlace,
     /// True if each rank stays on a core.
     pub bound_to_cores: bool,
     /// True if the output is for a terminal.
@@ -87,22 +95,39 @@ impl Begin {
         ensure(self.here.is_sorted_by(|a, b| a < b), "order of ranks")?;
         ensure(self.here.iter().all(|rank| rank.0 < self.room), "rank")?;
         check_host(self.host)?;
+        self.launcher.check()?;
         check_options(&self.options)?;
         at_most(&self.arguments, ARGUMENTS_MAX)?;
         at_most(&self.later, self.room.into())?;
         self.later.iter().try_for_each(|it| at_most(&it.arguments, ARGUMENTS_MAX))?;
+        at_most(&self.environment, VARIABLES_MAX)?;
+        let variables = self.environment.iter();
+        ensure(variables.into_iter().all(is_variable), "variables")?;
         ensure(self.later.is_sorted_by_key(|it| it.first), "programs")?;
         check_protection(self.protection)
     }
 }
 
-/// True if these programs and their arguments fit into the message that carries them to an agent.
-pub fn commands_fit<'a>(commands: impl Iterator<Item = (&'a OsStr, &'a [OsString])>) -> bool {
+/// True if a process can have this variable.
+fn is_variable((name, value): &(OsString, OsString)) -> bool {
+    let (name, value) = (name.as_bytes(), value.as_bytes());
+    !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.contains(&0)
+}
+
+/// True if these programs, their arguments and variables fit into the message that carries them to
+/// an agent.
+pub fn commands_fit<'a>(
+    commands: impl Iterator<Item = (&'a OsStr, &'a [OsString])>,
+    environment: &[(OsString, OsString)],
+) -> bool {
     let (mut count, mut bytes) = (0, 0);
+    bytes += environment.iter().map(|(name, value)| name.len() + value.len() + 8).sum::<usize>();
     for (program, arguments) in commands {
         count += arguments.len();
         bytes += program.len() + 8;
         bytes += arguments.iter().map(|argument| argument.len() + 4).sum::<usize>();
     }
-    count <= ARGUMENTS_MAX && bytes < HOST_MESSAGE_BYTES_MAX - 4 * MESSAGE_BYTES_MAX
+    environment.len() <= VARIABLES_MAX
+        && count <= ARGUMENTS_MAX
+        && bytes < HOST_MESSAGE_BYTES_MAX - 4 * MESSAGE_BYTES_MAX
 }

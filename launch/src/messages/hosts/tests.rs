@@ -2,7 +2,7 @@ use super::*;
 use crate::DoorKey;
 use crate::messages::reached::tests::any_reached;
 use crate::messages::tests::{check_foreign, check_whole};
-use crate::messages::{Doing, Options, TEXT_BYTES_MAX};
+use crate::messages::{Doing, LauncherPlace, Options, RankState, TEXT_BYTES_MAX};
 use crate::program::Program;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -49,6 +49,8 @@ fn any_begin() -> impl Strategy<Value = Begin> {
                 program,
                 directory,
                 arguments,
+                environment: vec![("NAME".into(), "=".into())],
+                launcher: LauncherPlace { host: "a".into(), process: numbers.0.max(1) },
                 bound_to_cores: numbers.3,
                 terminal: numbers.4,
                 job: numbers.0,
@@ -97,7 +99,12 @@ fn any_standing() -> impl Strategy<Value = Standing> {
 fn any_rank_now() -> impl Strategy<Value = RankNow> {
     let times = (proptest::option::of(0.0..1e9), 0.0..1e9);
     let counts = proptest::option::of(any::<[u64; gauge::WORDS]>().prop_map(Counts::of_words));
-    (any_rank(), any::<(u32, u64)>(), ".{0,9}", times, counts).prop_map(
+    let state = prop_oneof![
+        Just(RankState::Computes),
+        Just(RankState::Stopped),
+        ".{0,9}".prop_map(RankState::Waits)
+    ];
+    (any_rank(), any::<(u32, u64)>(), state, times, counts).prop_map(
         |(rank, (process, memory_bytes), state, (since, processor_seconds), counts)| RankNow {
             rank: rank.0,
             host: None,
@@ -334,6 +341,8 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
         directory: "/".into(),
         arguments: vec![],
         later: vec![],
+        environment: vec![],
+        launcher: LauncherPlace { host: "a".into(), process: 1 },
         bound_to_cores: false,
         terminal: false,
         job: 1,
@@ -364,6 +373,10 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
     begin.later = vec![later(2), later(1)];
     assert_eq!(parse(&begin), Err(BadMessage::Range("programs")));
     begin.later = vec![later(1), later(2)];
+    begin.environment = vec![("NAME=".into(), "1".into())];
+    assert_eq!(parse(&begin), Err(BadMessage::Range("variables")));
+    begin.environment = vec![("NAME".into(), "a=b".into())];
+    assert_eq!(parse(&begin), Ok(()));
     begin.host = HOSTS_MAX as u16;
     assert_eq!(parse(&begin), Err(BadMessage::Range("host")));
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 #[test]
 fn a_snapshot_is_read_as_it_was_written() {
     let counts = Some(Counts { packets_sent: 7, ..Counts::default() });
-    let state = "waits for a reply".into();
+    let state = RankState::Waits("a reply".into());
     let rank = RankNow { rank: 3, state, since: Some(1.5), counts, ..RankNow::default() };
     let snapshot = Snapshot { program: "ring".into(), seconds: 2.0, ranks: vec![rank] };
     check_whole(&snapshot);
@@ -22,7 +22,7 @@ fn a_snapshot_is_read_as_it_was_written() {
 proptest! {
     #[test]
     fn any_body_is_a_snapshot_or_an_error(body in vec(any::<u8>(), 0..200)) {
-        let rank = RankNow { state: "waits".into(), ..RankNow::default() };
+        let rank = RankNow { state: RankState::Waits("a".into()), ..RankNow::default() };
         check_foreign(&Snapshot { program: "ring".into(), seconds: 2.0, ranks: vec![rank] }, &body);
     }
 }

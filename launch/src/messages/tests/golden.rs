@@ -109,7 +109,7 @@ fn of_answers() -> (JobRoll, Snapshot) {
         rank: 1,
         host: Some("a".into()),
         process: 300,
-        state: "computes".into(),
+        state: RankState::Waits("a reply".into()),
         since: Some(0.5),
         processor_seconds: 1.25,
         memory_bytes: 1 << 20,
@@ -167,6 +167,7 @@ fn messages_are_written_and_read_as_by_other_builds() {
     let (roll, snapshot) = of_answers();
     add(&mut now, "answer", &[roll]);
     add(&mut now, "answer", &[snapshot]);
+    add(&mut now, "answer", &[LauncherPlace { host: "a".into(), process: 0x0102_0304 }]);
     let (facts, to_peer, record) = of_peers();
     let bytes = facts.emit();
     assert_eq!(Vec::<Facts>::parse(&bytes).as_ref(), Ok(&facts));

@@ -26,7 +26,7 @@ fn a_rank_is_seen_as_it_is_now() {
     };
     let counts = Counts { packets_sent: 7, ..Counts::default() };
     let rank = rank_now(Rank(3), own, Some(status), Some(counts)).unwrap();
-    assert_eq!((&*rank.state, rank.since), ("waits for a reply", Some(1.5)));
+    assert_eq!((rank.state.to_string(), rank.since), ("waits for a reply".into(), Some(1.5)));
     assert!(rank.counts == Some(counts) && rank.memory_bytes > 0);
 }
 

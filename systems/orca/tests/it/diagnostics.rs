@@ -39,3 +39,16 @@ fn an_error_has_no_consequences() {
     let found = diagnostics_of("once.orca", text);
     assert_eq!(found.matches("Error:").count(), 1, "{found}");
 }
+
+#[test]
+fn a_name_that_is_nowhere_is_no_consequence_of_another_error() {
+    let broken = "process OrcaMain();\n  x: Nothing;\n  y: integer;\nbegin\n  y := ;\nend;\n";
+    let found = diagnostics_of("both.orca", broken);
+    assert_eq!(found.matches("Error:").count(), 2, "{found}");
+    assert!(found.contains("[O101] Error: `Nothing` is not declared"), "{found}");
+    assert!(found.contains("[O003] Error: "), "{found}");
+    // Of one whose declaration cannot be read that is said alone.
+    let skipped = "type Thing = ;\nprocess OrcaMain();\n  x: Thing;\nbegin\nend;\n";
+    let found = diagnostics_of("skipped.orca", skipped);
+    assert_eq!((found.matches("Error:").count(), found.contains("O101")), (1, false), "{found}");
+}

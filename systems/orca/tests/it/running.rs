@@ -276,6 +276,12 @@ fn processes_that_all_wait_are_listed_with_what_they_wait_for() {
         {
             assert!(errors.contains(expected), "{ranks} ranks: {errors}");
         }
+        // Once for the job, and not once for each rank.
+        let said = errors.lines().filter(|line| {
+            line.starts_with("orca: ") && line.contains("all processes wait for guards: ")
+        });
+        let said = said.count();
+        assert_eq!(said, 1, "{ranks} ranks: {errors}");
     }
 }
 

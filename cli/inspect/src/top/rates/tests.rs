@@ -5,7 +5,6 @@ use super::*;
 fn look(seconds: f64, packets: &[u64]) -> Snapshot {
     let ranks = (0..).zip(packets).map(|(rank, packets)| RankNow {
         rank,
-        state: "computes or polls".into(),
         counts: Some(Counts {
             packets_sent: *packets,
             bytes_sent: packets * 1024,
@@ -48,7 +47,7 @@ fn ranks_are_sorted_by_a_column() {
 #[test]
 fn a_table_has_a_line_for_each_rank() {
     let mut now = look(2.0, &[5, 9]);
-    now.ranks[1].state = "waits for a reply".into();
+    now.ranks[1].state = RankState::Waits("a reply".into());
     now.ranks[1].since = Some(12.34);
     let table = Rates::between(&look(1.0, &[0, 0]), &now).table();
     let lines: Vec<_> = table.lines().collect();

@@ -9,7 +9,6 @@ fn look(seconds: f64) -> Snapshot {
     let ranks = (0..3u16).map(|rank| RankNow {
         rank,
         process: 100 + u32::from(rank),
-        state: "computes or polls".into(),
         counts: Some(Counts {
             packets_sent: (seconds * f64::from(rank) * 10.0) as u64,
             ..Counts::default()
