@@ -93,9 +93,10 @@ fn stop_of(thread: Pid) -> Result<Option<Option<Signal>>, StackError> {
         Err(Errno::EINTR) => Ok(WaitStatus::StillAlive),
         looked => looked.map_err(refused),
     };
-    match look(WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)? {
-        WaitStatus::StillAlive => {}
-        _ => return Err(StackError::Gone),
+    // Stops of a traced thread are seen by whoever asks for its end.
+    let seen = look(WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)?;
+    if matches!(seen, WaitStatus::Exited(..) | WaitStatus::Signaled(..)) {
+        return Err(StackError::Gone);
     }
     Ok(match look(WaitPidFlag::WSTOPPED)? {
         WaitStatus::StillAlive => None,
