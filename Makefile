@@ -55,7 +55,7 @@ SHARE := $(DESTDIR)$(PREFIX)/share
 MAN3 := $(SHARE)/man/man3
 CMAKE := $(LIBDIR)/cmake/Weft
 # Crates that programs in Rust depend on, which come as sources: those of a registry, but for what commands are made of.
-CRATES := $(filter-out report apps/common cli cli/inspect,$(patsubst %/Cargo.toml,%,$(shell grep -ls '^documentation' */Cargo.toml */*/Cargo.toml)))
+CRATES := $(filter-out report apps/common cli cli/inspect,$(patsubst %/Cargo.toml,%,$(shell grep -sL '^publish' */Cargo.toml */*/Cargo.toml)))
 SOURCE := $(SHARE)/weft/source
 # Says where it is to what other people's builds find it by.
 FILL = sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' -e 's|@version@|$(VERSION)|' \

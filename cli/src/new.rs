@@ -63,17 +63,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = &arguments.folder;
     let name = Name::of(folder)?;
     let template = arguments.template();
-    let source = match arguments.rust {
-        true => Source::find(arguments.weft.as_deref())?,
-        false => Source::Registry,
-    };
+    let source = arguments.rust.then(|| Source::find(arguments.weft.as_deref())).transpose()?;
     if folder.symlink_metadata().is_ok() {
         bail!("{} is there already: take another name, or remove it", folder.display());
     }
     fs::create_dir(folder).with_context(|| {
         format!("cannot make the folder {}: take one that can be written", folder.display())
     })?;
-    if let Err(error) = fill(folder, template, &name, &source) {
+    if let Err(error) = fill(folder, template, &name, source.as_ref()) {
         // What is incomplete helps nobody, and would be in the way of the next attempt.
         let _ = fs::remove_dir_all(folder);
         return Err(error);
@@ -81,6 +78,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     println!("made {} in {}; next:\n  cd {0}", folder.display(), template.language);
     for step in template.next {
         println!("  {}", name.put_into(step));
+    }
+    if matches!(source, Some(Source::Registry)) {
+        println!(
+            "The crates of Weft are to come from crates.io; --weft PATH takes sources of yours."
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -97,8 +99,8 @@ impl Arguments {
 }
 
 /// Writes the files of a project.
-fn fill(folder: &Path, template: &Template, name: &Name, source: &Source) -> Result<()> {
-    let [weft, simulator] = source.crates()?;
+fn fill(folder: &Path, template: &Template, name: &Name, source: Option<&Source>) -> Result<()> {
+    let [weft, simulator] = source.map(Source::crates).transpose()?.unwrap_or_default();
     for (path, text) in template.files {
         let path = folder.join(name.put_into(path));
         let text = name.put_into(text).replace("@weft@", &weft).replace("@simulator@", &simulator);
@@ -109,7 +111,7 @@ fn fill(folder: &Path, template: &Template, name: &Name, source: &Source) -> Res
         fs::write(&path, text).with_context(unwritable)?;
     }
     // The releases with which Weft is built are those that its crates are known to work with.
-    if let Some(locked) = source.locked() {
+    if let Some(locked) = source.and_then(Source::locked) {
         let copied = fs::copy(&locked, folder.join(LOCKED));
         copied.with_context(|| format!("cannot copy {}", locked.display()))?;
     }

@@ -12,7 +12,8 @@
 //! | module | what |
 //! |---|---|
 //! | `format`, `bounds`, `checks`, `parts` | the form of every message, what limits it, and what travels otherwise than its type says |
-//! | `options`, `network`, `door`, `ending`, `event`, `standing`, `rank_state`, `snapshot`, `reached`, `launcher_place` | facts, of which messages consist |
+//! | `options`, `network`, `door`, `ending`, `event`, `launcher_place` | facts, of which messages consist |
+//! | `standing`, `rank_state`, `snapshot`, `reached` | facts about ranks |
 //! | `rank`, `hosts` | messages between the launcher and a rank, and an agent |
 //!
 //! Nothing here names anything above: these are the words that all others speak.

@@ -10,6 +10,7 @@ mod sources;
 
 pub use sources::Sources;
 
+use crate::lines;
 use crate::regions::table;
 use crate::targets::Paper;
 use anyhow::{Context, Result};
@@ -177,20 +178,15 @@ pub fn here() -> PathBuf {
 /// The sources cannot be read, or the file cannot be written.
 pub fn note(folder: &Path, made: &[Made]) -> Result<()> {
     let sources = Sources::read(&here())?;
-    let mut lines = read(folder)?;
+    let path = folder.join(FILE);
+    let mut lines: Vec<Line> = lines::read(&path)?;
     for part in PARTS.iter().filter(|part| made.contains(&part.made)) {
         lines.retain(|line| (&*line.page, &*line.part) != (part.page, part.part));
         let (page, name) = (part.page.to_owned(), part.part.to_owned());
         lines.push(Line { page, part: name, sources: part.sources(&sources)? });
     }
     lines.sort();
-    let path = folder.join(FILE);
-    let context = || format!("cannot write {}", path.display());
-    let mut writer = csv::Writer::from_path(&path).with_context(context)?;
-    for line in lines {
-        writer.serialize(line).with_context(context)?;
-    }
-    writer.flush().with_context(context)
+    lines::write(&path, lines)
 }
 
 /// Parts of a folder's pages that are older than what they measure.
@@ -198,7 +194,8 @@ pub fn note(folder: &Path, made: &[Made]) -> Result<()> {
 /// # Errors
 /// The sources or the file cannot be read.
 pub fn stale(folder: &Path) -> Result<Vec<&'static Part>> {
-    let (sources, lines) = (Sources::read(&here())?, read(folder)?);
+    let sources = Sources::read(&here())?;
+    let lines: Vec<Line> = lines::read(&folder.join(FILE))?;
     let mut stale = Vec::new();
     for part in &PARTS {
         let line = lines.iter().find(|line| (&*line.page, &*line.part) == (part.page, part.part));
@@ -244,16 +241,6 @@ fn around(page: &str) -> Option<(&str, &str)> {
     let from = page.find(MARKS[0])? + MARKS[0].len();
     let to = from + page[from..].find(MARKS[1])?;
     Some((&page[..from], &page[to..]))
-}
-
-fn read(folder: &Path) -> Result<Vec<Line>> {
-    let path = folder.join(FILE);
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
-    let context = || format!("cannot read {}", path.display());
-    let mut reader = csv::Reader::from_path(&path).with_context(context)?;
-    reader.deserialize().collect::<Result<_, _>>().with_context(context)
 }
 
 const OLDER: &str = "\

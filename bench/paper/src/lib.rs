@@ -29,6 +29,7 @@ pub mod experiment;
 pub mod experiments;
 pub mod fit;
 pub mod fresh;
+mod lines;
 pub mod objects;
 pub mod picture;
 pub mod plot;

@@ -218,6 +218,8 @@ fn a_project_in_rust_takes_the_sources_that_are_named_or_installed_or_else_those
         command.env_remove("WEFT_SOURCE").envs(source.map(|source| ("WEFT_SOURCE", source)));
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
+        let said = text(&output.stdout).contains("are to come from crates.io; --weft PATH");
+        assert_eq!(said, name == "published");
         fs::read_to_string(folder.path().join(name).join("Cargo.toml")).unwrap()
     };
     let by_path =

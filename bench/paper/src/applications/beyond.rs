@@ -12,8 +12,9 @@ use super::observe::Kind;
 use super::parts::Parts;
 use super::run::{Cell, Seen};
 use crate::Targets;
+use crate::lines;
 use crate::suite::{on_threads, threads};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,14 +94,7 @@ impl Beyond {
     /// # Errors
     /// Its file is wrong.
     pub fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join(FILE);
-        if !path.exists() {
-            return Ok(Beyond::default());
-        }
-        let context = || format!("cannot read {}", path.display());
-        let mut reader = csv::Reader::from_path(&path).with_context(context)?;
-        let lines = reader.deserialize().collect::<Result<Vec<Line>, _>>();
-        Ok(Beyond { lines: lines.with_context(context)? })
+        Ok(Beyond { lines: lines::read(&folder.join(FILE))? })
     }
 
     /// Runs applications on these numbers of ranks, and under these protocols, or all that are
@@ -150,13 +144,7 @@ impl Beyond {
     }
 
     fn write(&self, folder: &Path) -> Result<()> {
-        let path = folder.join(FILE);
-        let context = || format!("cannot write {}", path.display());
-        let mut writer = csv::Writer::from_path(&path).with_context(context)?;
-        for line in &self.lines {
-            writer.serialize(line).with_context(context)?;
-        }
-        writer.flush().with_context(context)
+        lines::write(&folder.join(FILE), &self.lines)
     }
 }
 

@@ -6,6 +6,7 @@ use super::model::Variation;
 use super::observe::Rates;
 use super::run::{Cell, Seen};
 use super::study::Run;
+use crate::lines;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -59,13 +60,9 @@ struct Line {
 /// The file is wrong.
 pub fn read(folder: &Path, ranks: u16) -> Result<BTreeMap<Cell, Run>> {
     let path = folder.join(FILE);
-    if !path.exists() {
-        return Ok(BTreeMap::new());
-    }
-    let context = || format!("cannot read {}", path.display());
-    let mut reader = csv::Reader::from_path(&path).with_context(context)?;
-    let lines = reader.deserialize::<Line>().map(|line| run(&line?, ranks));
-    lines.collect::<Result<_>>().with_context(context)
+    let lines: Vec<Line> = lines::read(&path)?;
+    let runs = lines.iter().map(|line| run(line, ranks)).collect::<Result<_>>();
+    runs.with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Writes them there.
@@ -73,13 +70,7 @@ pub fn read(folder: &Path, ranks: u16) -> Result<BTreeMap<Cell, Run>> {
 /// # Errors
 /// The file cannot be written.
 pub fn write(folder: &Path, runs: &BTreeMap<Cell, Run>) -> Result<()> {
-    let path = folder.join(FILE);
-    let context = || format!("cannot write {}", path.display());
-    let mut writer = csv::Writer::from_path(&path).with_context(context)?;
-    for (cell, run) in runs {
-        writer.serialize(line(cell, run)).with_context(context)?;
-    }
-    writer.flush().with_context(context)
+    lines::write(&folder.join(FILE), runs.iter().map(|(cell, run)| line(cell, run)))
 }
 
 fn line(cell: &Cell, (operation_ns, seen): &Run) -> Line {

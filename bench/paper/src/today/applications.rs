@@ -4,6 +4,7 @@
 //! A file beside the page keeps what was seen, so that some can be measured again.
 
 use super::table::markdown;
+use crate::lines;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -58,14 +59,15 @@ pub fn measure(folder: &Path, applications: &[Application]) -> Result<String> {
     let clusters = HOSTS.map(|hosts| Cluster::new(hosts, Options::default()));
     let clusters = clusters.into_iter().collect::<Result<Vec<_>, _>>()?;
     let ways = ways(&clusters);
-    let mut lines = read(folder)?;
+    let path = folder.join(FILE);
+    let mut lines: Vec<Line> = lines::read(&path)?;
     for &application in applications {
         eprintln!("weft-paper: {application} on hosts ...");
         let new = one(application, &ways).with_context(|| application.to_string())?;
         lines.retain(|line| line.application != application.name());
         lines.extend(new);
     }
-    write(folder, &lines)?;
+    lines::write(&path, &lines)?;
     Ok(section(&lines))
 }
 
@@ -74,7 +76,7 @@ pub fn measure(folder: &Path, applications: &[Application]) -> Result<String> {
 /// # Errors
 /// Its file is wrong.
 pub fn read_section(folder: &Path) -> Result<String> {
-    Ok(section(&read(folder)?))
+    Ok(section(&lines::read(&folder.join(FILE))?))
 }
 
 fn ways(clusters: &[Cluster]) -> Vec<Way<'_>> {
@@ -148,26 +150,6 @@ fn words(application: Application) -> &'static [&'static str] {
         Application::Radix => &["--two-party", "--keys", "300000"],
         other => other.words(Size::Thesis),
     }
-}
-
-fn read(folder: &Path) -> Result<Vec<Line>> {
-    let path = folder.join(FILE);
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
-    let context = || format!("cannot read {}", path.display());
-    let mut reader = csv::Reader::from_path(&path).with_context(context)?;
-    reader.deserialize().collect::<Result<_, _>>().with_context(context)
-}
-
-fn write(folder: &Path, lines: &[Line]) -> Result<()> {
-    let path = folder.join(FILE);
-    let context = || format!("cannot write {}", path.display());
-    let mut writer = csv::Writer::from_path(&path).with_context(context)?;
-    for line in lines {
-        writer.serialize(line).with_context(context)?;
-    }
-    writer.flush().with_context(context)
 }
 
 fn section(lines: &[Line]) -> String {
