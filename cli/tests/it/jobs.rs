@@ -277,7 +277,8 @@ fn programs_are_told_as_the_guide_says() {
     };
     let listed = said(&["ps", "--json"]);
     let mut listed = listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let listed = listed.find(|listed| listed["job"].to_string() == number).unwrap();
+    let process: u32 = number.parse().unwrap();
+    let listed = listed.find(|listed| listed["job"] == process).unwrap();
     is_as_in(&example("ps"), &listed, "ps");
     assert_eq!(listed["ranks"], 4);
     let why: Value = serde_json::from_str(&said(&["why", "--json", &number])).unwrap();
