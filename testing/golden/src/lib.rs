@@ -6,14 +6,36 @@
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
 /// The environment variable by which lists are written instead.
 const WRITE: &str = "WEFT_GOLDEN";
 
+/// Advice of a list of what ranks say to one another, whichever layer says it.
+pub const BETWEEN_RANKS: &str = "ranks of other builds would read the bytes otherwise: raise VERSION in \
+     wire/src/envelope.rs, for what travels between hosts, and that of launch/src/messages/format.rs, by \
+     which ranks of one host refuse each other";
+
 /// Entries of a list by their names.
 pub type Entries = BTreeMap<String, String>;
+
+/// Adds bytes to the entries of a list.
+///
+/// # Panics
+/// There is an entry of this name.
+pub fn add(entries: &mut Entries, name: impl Into<String>, bytes: impl AsRef<[u8]>) {
+    let name = name.into();
+    let before = entries.insert(name.clone(), hex(bytes.as_ref()));
+    assert_eq!(before, None, "{name} is there twice");
+}
+
+/// Name of a variant: the first word of what it looks like.
+pub fn variant(value: &impl Debug) -> String {
+    let shown = format!("{value:?}");
+    shown.chars().take_while(|letter| letter.is_alphanumeric()).collect()
+}
 
 /// Bytes as a list has them.
 pub fn hex(bytes: &[u8]) -> String {

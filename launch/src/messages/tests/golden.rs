@@ -9,7 +9,7 @@ use crate::messages::hosts::{FromAgent, StandardStream, ToAgent};
 use rustix::process::Signal;
 use std::path::PathBuf;
 use std::time::Duration;
-use weft_golden::{Entries, hex, hold};
+use weft_golden::{Entries, hex, hold, variant};
 use weft_xdp::MacAddress;
 
 const ADVICE: &str = "programs of other builds would read messages otherwise: raise VERSION in \
@@ -146,12 +146,9 @@ fn of_peers() -> (Vec<Facts>, Vec<ToPeer>, Vec<Record>) {
 /// Adds messages, by the names of their kinds; each is read as it was written.
 fn add<M: Message + PartialEq + Debug>(now: &mut Entries, whose: &str, messages: &[M]) {
     for message in messages {
-        let shown = format!("{message:?}");
-        let kind: String = shown.chars().take_while(|letter| letter.is_alphabetic()).collect();
-        let name = format!("{whose} {kind}");
         let bytes = message.emit();
         assert_eq!(M::parse(&bytes).as_ref(), Ok(message));
-        assert_eq!(now.insert(name.clone(), hex(&bytes)), None, "{name} is there twice");
+        weft_golden::add(now, format!("{whose} {}", variant(message)), bytes);
     }
 }
 
@@ -171,7 +168,7 @@ fn messages_are_written_and_read_as_by_other_builds() {
     let (facts, to_peer, record) = of_peers();
     let bytes = facts.emit();
     assert_eq!(Vec::<Facts>::parse(&bytes).as_ref(), Ok(&facts));
-    assert_eq!(now.insert("facts".into(), hex(&bytes)), None);
+    weft_golden::add(&mut now, "facts", bytes);
     add(&mut now, "to-peer", &to_peer);
     add(&mut now, "record", &record);
     hold(&list(), &now, ADVICE);
