@@ -58,7 +58,7 @@
 //! `tests` explores all states of small teams for these. Here A4 is asserted always, and
 //! [`AgreementViolation`] names what a peer breaks.
 
-mod format;
+pub(crate) mod format;
 mod planted;
 
 pub use format::AgreementMessage;

@@ -132,5 +132,7 @@ impl TeamId {
     }
 }
 
+#[cfg(all(test, not(loom)))]
+mod golden;
 #[cfg(test)]
 mod tests;

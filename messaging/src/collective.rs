@@ -26,6 +26,8 @@
 
 mod agreeing;
 mod counter;
+#[cfg(test)]
+pub(crate) mod golden;
 mod growing;
 mod operations;
 mod pending;

@@ -37,6 +37,8 @@ mod completion;
 mod engine;
 mod error;
 pub mod format;
+#[cfg(test)]
+mod golden;
 mod handler;
 mod headers;
 pub mod machine;

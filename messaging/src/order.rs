@@ -68,6 +68,8 @@
 
 mod envelope;
 pub(crate) mod fuzzing;
+#[cfg(test)]
+pub(crate) mod golden;
 mod member;
 mod message;
 mod sequence;

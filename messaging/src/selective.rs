@@ -42,6 +42,11 @@ impl Selection {
     }
 }
 
+/// The header that is a key.
+pub(crate) fn emit_key(key: u64) -> [u8; KEY_BYTES] {
+    key.to_le_bytes()
+}
+
 /// The key in the headers of a message, if they are one.
 fn key_in(headers: &[u8]) -> Option<u64> {
     let key: [u8; KEY_BYTES] = headers.try_into().ok()?;
@@ -60,7 +65,7 @@ impl Port {
         key: u64,
         parts: &(impl Parts + ?Sized),
     ) -> Result<()> {
-        self.send_with(to, &key.to_le_bytes(), parts)
+        self.send_with(to, &emit_key(key), parts)
     }
 }
 

@@ -83,4 +83,4 @@ impl AgreementMessage {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -295,4 +295,4 @@ impl Invitation {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

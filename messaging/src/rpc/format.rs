@@ -48,6 +48,11 @@ impl CallNumber {
     }
 }
 
+/// Body of a [`CallKind::Cancel`] that names the port of a service.
+pub(crate) fn emit_port(port: u32) -> [u8; 4] {
+    port.to_le_bytes()
+}
+
 /// The header of a message of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallHeader {

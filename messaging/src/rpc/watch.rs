@@ -5,7 +5,7 @@
 //! that has none says so, and the calls end. Calls that are answered soon never see any of this.
 
 use super::Rpc;
-use super::format::{CallKind, CallNumber};
+use super::format::{CallKind, CallNumber, emit_port};
 use super::tables::{ServicePort, discard_request};
 use crate::format::{PacketHeader, PacketKind};
 use crate::machine::To;
@@ -81,7 +81,7 @@ impl Rpc {
             return;
         }
         // Nobody needs to hear that this could not be sent.
-        let _ = self.send(rank, CallKind::Cancel, number, &port.to_le_bytes());
+        let _ = self.send(rank, CallKind::Cancel, number, &emit_port(port));
     }
 
     fn look_after_calls(&self) {

@@ -62,3 +62,21 @@ fn what_nobody_writes_is_no_message() {
         );
     }
 }
+
+/// Adds a message of each kind that is read to the list of bytes.
+#[cfg(not(loom))]
+pub(crate) fn add_to(entries: &mut weft_golden::Entries) {
+    for byte in 0..=u8::MAX {
+        let Ok(message) = AgreementMessage::parse(&[&[byte][..], &[0; FRONT - 1]].concat()) else {
+            continue;
+        };
+        let message = AgreementMessage {
+            kind: message.kind,
+            number: 0x0102_0304,
+            ballot: Rank(0x1112),
+            flags: 0x2122_2324_2526_2728,
+            lost: vec![Rank(0x3132), Rank(0x4142)],
+        };
+        weft_golden::add(entries, format!("agreement {:?}", message.kind), message.emit());
+    }
+}

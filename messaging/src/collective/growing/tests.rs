@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use weft_golden::{Entries, add};
 
 /// An invitation of rank 2 to rank 5, of a job of six.
 fn parse(name: u32, ranks: &[u16]) -> Option<(u32, Vec<Rank>)> {
@@ -40,4 +41,23 @@ fn members_hear_what_the_first_one_has_heard() {
     assert_eq!(told(Err(Error::JobIsFull { asked: 2, left: 1 })), [FULL, 2, 1, 0, 0]);
     assert_eq!(told(Err(Error::NoDoor))[0], NO_DOOR);
     assert_eq!(told(Err(Error::Abandoned))[0], NOT_SPAWNED);
+}
+
+/// Adds what the first member says to the list of bytes: to the members, in words, and to ranks
+/// that come.
+pub(in crate::collective) fn add_to(entries: &mut Entries) {
+    let name = TeamId { leader: Rank(2), count: 0x0102_0304 };
+    let outcomes = [
+        ("grown", Ok(vec![Rank(0x1112), Rank(0x2122)])),
+        ("full", Err(Error::JobIsFull { asked: 0x1112, left: 0x2122 })),
+        ("not spawned", Err(Error::Abandoned)),
+        ("no door", Err(Error::NoDoor)),
+    ];
+    for (outcome, come) in outcomes {
+        let mut words = [0; HEAD_WORDS + 2];
+        fill(&mut words, name, come);
+        add(entries, format!("growth {outcome}"), words.map(u32::to_le_bytes).as_flattened());
+    }
+    let members = vec![Rank(0x1112), Rank(0x2122)];
+    add(entries, "growth invitation", Invitation { name: name.count, members }.emit());
 }
