@@ -40,6 +40,8 @@ mod events;
 mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
+#[cfg(test)]
+mod golden;
 pub mod invariants;
 mod ledger;
 mod machine;

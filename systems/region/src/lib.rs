@@ -37,6 +37,8 @@
 
 pub mod coherence;
 pub mod format;
+#[cfg(test)]
+mod golden;
 pub mod invariants;
 mod regions;
 

@@ -30,6 +30,8 @@ pub mod answers;
 pub mod collectives;
 pub mod exchange;
 pub mod format;
+#[cfg(test)]
+mod golden;
 pub mod matching;
 pub mod network;
 pub mod peer;
