@@ -108,6 +108,18 @@ pub(crate) fn emit_want(want: Want, to: &mut Vec<u8>) {
     to.extend(want.number.to_le_bytes());
 }
 
+/// Appends what a rank says that waits for a hint: its want, and hints that it has seen.
+pub(crate) fn emit_seen(want: Want, hints: u64, to: &mut Vec<u8>) {
+    emit_want(want, to);
+    to.extend(hints.to_le_bytes());
+}
+
+/// Appends a hint: the want, and the rank where there is something.
+pub(crate) fn emit_hint(want: Want, home: u16, to: &mut Vec<u8>) {
+    emit_want(want, to);
+    to.extend(home.to_le_bytes());
+}
+
 impl Answer {
     /// Appends the answer.
     pub fn emit(&self, to: &mut Vec<u8>) {

@@ -102,6 +102,8 @@ mod error;
 mod field;
 mod format;
 pub mod fuzzing;
+#[cfg(test)]
+mod golden;
 mod home;
 mod operations;
 mod planted;

@@ -2,7 +2,10 @@
 
 use crate::active::Active;
 use crate::field::{Field, Pattern, matches};
-use crate::format::{Answer, check_fields, check_patterns, emit_template, emit_tuple, emit_want};
+use crate::format::{
+    Answer, check_fields, check_patterns, emit_hint, emit_seen, emit_template, emit_tuple,
+    emit_want,
+};
 use crate::home::Key;
 use crate::operations::{AWAIT, COUNT, FORGET, HINT, INP, OUT, RD, RDP, TAKE, WANT};
 use crate::planted::{Bug, Planted};
@@ -265,7 +268,6 @@ impl Space {
         let own = self.0.own;
         let mut bytes = Vec::new();
         emit_want(want, &mut bytes);
-        let named = bytes.len();
         bytes.extend(template);
         for home in self.homes_from(own.index()) {
             self.ask_done(home, WANT, &bytes)?;
@@ -276,8 +278,8 @@ impl Space {
             if let Search::Found(home, fields) = self.search(homes, access, template)? {
                 return Ok((home, fields));
             }
-            bytes.truncate(named);
-            bytes.extend(wanted.hints.to_le_bytes());
+            bytes.clear();
+            emit_seen(want, wanted.hints, &mut bytes);
             let Answer::Hinted(hinted) = self.ask(own.index(), AWAIT, &bytes)? else {
                 return Err(self.bad_answer(own.index()));
             };
@@ -317,9 +319,8 @@ impl Space {
             return Err(self.bad_answer(home));
         }
         let mut bytes = Vec::new();
-        emit_want(want, &mut bytes);
         // A home is the index of a rank.
-        bytes.extend((home as u16).to_le_bytes());
+        emit_hint(want, home as u16, &mut bytes);
         self.ask_done(to, HINT, &bytes)
     }
 

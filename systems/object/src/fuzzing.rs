@@ -19,7 +19,8 @@ pub fn messages(data: &[u8]) {
     }
 }
 
-fn emit(message: &Ordered<'_>) -> Vec<u8> {
+/// Encodes a message of the order, all of it.
+pub(crate) fn emit(message: &Ordered<'_>) -> Vec<u8> {
     match message {
         Ordered::Create(creation) => {
             let names = [creation.name, creation.kind].concat();

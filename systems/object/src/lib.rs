@@ -70,6 +70,8 @@ mod error;
 mod execution;
 mod format;
 pub mod fuzzing;
+#[cfg(test)]
+mod golden;
 mod handle;
 mod kind;
 mod local;

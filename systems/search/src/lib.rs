@@ -43,6 +43,8 @@ mod error;
 mod format;
 pub mod fuzzing;
 mod game;
+#[cfg(test)]
+mod golden;
 mod ida;
 mod job;
 mod member;

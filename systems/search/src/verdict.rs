@@ -87,7 +87,7 @@ pub(crate) type Outcome = std::result::Result<Judged, Longer>;
 const WORDS: usize = 6;
 
 impl Deepened {
-    fn emit(&self) -> [u64; WORDS] {
+    pub(crate) fn emit(&self) -> [u64; WORDS] {
         let Deepened { depth, value, best, probes, nodes, time } = *self;
         let value = i64::from(value).cast_unsigned();
         [depth.into(), value, best.into(), probes.into(), nodes, nanoseconds(time)]

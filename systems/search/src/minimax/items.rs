@@ -170,4 +170,4 @@ fn ends(from: Rank) -> Error {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -4,7 +4,7 @@ use super::*;
 
 /// A position of two bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Two([u8; 2]);
+pub(crate) struct Two(pub [u8; 2]);
 
 impl Game for Two {
     type Moves = std::iter::Empty<u8>;
