@@ -1,5 +1,6 @@
 //! Testbed of the experiments: the thesis's cluster, simulated.
 
+use crate::conditions::{conditions, machine};
 use anyhow::{Context, Result, anyhow};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use weft::Weft;
 use weft_endpoint::{Packets, Statistics};
 use weft_protocol::Recovery;
-use weft_simulator::{MachineModel, Options, Preset, Report, RunEnd, Settings, Shape, Simulation};
+use weft_simulator::{Options, Preset, Report, RunEnd, Settings, Shape, Simulation};
 
 /// A stretch of time, or a point in it, in nanoseconds.
 pub type Nanoseconds = u64;
@@ -161,7 +162,7 @@ impl Setup {
 
     fn simulation(&self) -> Result<Simulation> {
         let context = || format!("{self:?}");
-        let mut machine = MachineModel::named(self.calibration.machine()).with_context(context)?;
+        let mut machine = machine(self.calibration.machine()).with_context(context)?;
         if !self.cached {
             machine = machine.beyond_cache().context("the machine's file knows no cache")?;
         }
@@ -209,12 +210,12 @@ const INSTRUCTIONS_PER_OPERATION: u64 = 20 / INSTRUCTION_NS;
 /// This host executes what sending a message takes beside its packets, which the machine knows
 /// nothing of.
 pub fn work_to_send(packets: &Packets) {
-    packets.work(MESSAGE_INSTRUCTIONS[0] / INSTRUCTIONS_PER_OPERATION);
+    packets.work(conditions().message[0] / INSTRUCTIONS_PER_OPERATION);
 }
 
 /// Declares the work of receiving it.
 pub fn work_to_receive(packets: &Packets) {
-    packets.work(MESSAGE_INSTRUCTIONS[1] / INSTRUCTIONS_PER_OPERATION);
+    packets.work(conditions().message[1] / INSTRUCTIONS_PER_OPERATION);
 }
 
 /// Instructions that Weft takes for operations on objects beside those for their messages, from
@@ -224,7 +225,8 @@ pub(crate) const OBJECT_INSTRUCTIONS: ObjectInstructions =
     ObjectInstructions { call: 1010, copy: 491, write: 534 };
 
 /// Instructions of operations on objects.
-pub(crate) struct ObjectInstructions {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ObjectInstructions {
     /// An operation on a copy elsewhere, at both ranks together.
     pub call: u64,
     /// A write at each copy.
@@ -235,17 +237,17 @@ pub(crate) struct ObjectInstructions {
 
 /// Declares the work of an operation on a copy elsewhere, at both ranks.
 pub fn work_to_operate(packets: &Packets) {
-    packets.work(OBJECT_INSTRUCTIONS.call / INSTRUCTIONS_PER_OPERATION);
+    packets.work(conditions().objects.call / INSTRUCTIONS_PER_OPERATION);
 }
 
 /// Declares the work of writing an object of which there are copies everywhere.
 pub fn work_to_write(packets: &Packets) {
-    packets.work(OBJECT_INSTRUCTIONS.write / INSTRUCTIONS_PER_OPERATION);
+    packets.work(conditions().objects.write / INSTRUCTIONS_PER_OPERATION);
 }
 
 /// Declares the work of a copy that executes a write.
 pub fn work_to_update(packets: &Packets) {
-    packets.work(OBJECT_INSTRUCTIONS.copy / INSTRUCTIONS_PER_OPERATION);
+    packets.work(conditions().objects.copy / INSTRUCTIONS_PER_OPERATION);
 }
 
 /// The time at this rank, in nanoseconds; one time for all ranks.

@@ -1,6 +1,7 @@
 //! Definition of an experiment.
 
 use crate::claim::Claim;
+use crate::counter::Counter;
 use crate::results::Results;
 use anyhow::Result;
 
@@ -39,6 +40,11 @@ pub trait Experiment: Send + Sync {
     /// give the same.
     fn alone(&self) -> bool {
         false
+    }
+
+    /// Counter-experiments about rows that miss: the same under other conditions.
+    fn counters(&self) -> &'static [Counter] {
+        &[]
     }
 
     /// Runs it, and records something for every claim.

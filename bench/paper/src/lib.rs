@@ -5,14 +5,15 @@
 //! programs on the thesis's cluster, simulated ([`Setup`]), and puts what it saw into [`Results`].
 //! A [`Report`] lays the two side by side, as text and as one page a paper, and lists what nobody
 //! measures, with the reason where there is one ([`Targets::why_not`]). [`suite`] runs experiments
-//! on as many threads as it is given. [`counts`] reads the pages' verdicts, and [`fresh`] says
+//! on as many threads as it is given. Where a row misses, a [`Counter`] turns what is suspected,
+//! and runs the experiment again. [`counts`] reads the pages' verdicts, and [`fresh`] says
 //! which pages are older than what they measure.
 //!
 //! What it keeps:
 //! - what a machine is calibrated on, or was told, is shown as that, never as a prediction, nor
 //!   what came out otherwise once an input was changed after a look ([`Role`]);
 //! - a figure outside its band carries an explanation, and one inside carries none, or there is no
-//!   report;
+//!   report; counter-experiments are about rows that miss, and no others;
 //! - nothing here knows an id by its value: paper values come from the data, in the data's units.
 //!
 //! It uses the packet interface, the simulator, and what the applications share to draw; for what
@@ -24,6 +25,8 @@ pub mod adaptive;
 pub mod applications;
 pub mod claim;
 pub mod cluster;
+pub mod conditions;
+pub mod counter;
 pub mod counts;
 pub mod experiment;
 pub mod experiments;
@@ -46,6 +49,8 @@ pub mod zero_copy;
 
 pub use claim::{Claim, Expected};
 pub use cluster::{Calibration, Ran, Setup};
+pub use conditions::Conditions;
+pub use counter::Counter;
 pub use counts::Counts;
 pub use experiment::{Experiment, Setting};
 pub use picture::Picture;

@@ -405,10 +405,9 @@ fn list(experiments: &[Box<dyn Experiment>]) {
 /// Runs them on all processors.
 fn run<'a>(targets: &'a Targets, experiments: &[Box<dyn Experiment>]) -> Result<Report<'a>> {
     let (start, threads) = (Instant::now(), suite::threads());
-    suite::run(targets, experiments, threads, |experiment, ended| {
+    suite::run(targets, experiments, threads, |run, ended, all| {
         let seconds = start.elapsed().as_secs();
-        let (name, all) = (experiment.name(), experiments.len());
-        eprintln!("weft-paper: {ended:2} of {all} done after {seconds:3} s: {name}");
+        eprintln!("weft-paper: {ended:2} of {all} done after {seconds:3} s: {run}");
     })
 }
 

@@ -4,8 +4,9 @@ mod judge;
 mod page;
 mod text;
 
-pub use judge::{Fault, Row, Verdict};
+pub use judge::{Fault, Measured, Row, Verdict};
 
+use crate::counter::Counter;
 use crate::experiment::{Experiment, Setting};
 use crate::picture::Picture;
 use crate::plot::Plot;
@@ -31,6 +32,13 @@ pub(crate) struct Chapter<'a> {
     pub of: Paper,
     pub notes: &'static str,
     pub machines: &'static [&'static str],
+    pub turned: Vec<Turned<'a>>,
+}
+
+/// A counter-experiment, and its rows as they are then.
+pub(crate) struct Turned<'a> {
+    pub counter: &'static Counter,
+    pub rows: Vec<Row<'a>>,
 }
 
 /// A file of the pages: its name, and what is in it.
@@ -64,7 +72,16 @@ impl<'a> Report<'a> {
             of,
             notes: experiment.notes(),
             machines: experiment.machines(),
+            turned: Vec::new(),
         });
+    }
+
+    /// Adds what a counter-experiment of the experiment that was added last saw.
+    pub fn turn(&mut self, counter: &'static Counter, results: &Results) {
+        let Some(chapter) = self.chapters.last_mut() else { return };
+        let (rows, faults) = judge::turned(self.targets, &chapter.rows, counter, results);
+        chapter.turned.push(Turned { counter, rows });
+        self.faults.extend(faults);
     }
 
     /// Faults because of which there can be no pages.

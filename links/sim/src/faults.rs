@@ -256,13 +256,13 @@ pub(crate) fn is_taken_for(frame: &Frame, packet: &[u8]) -> bool {
 
 impl State {
     /// Puts a frame on its way; it leaves at `start` and arrives at `end`, if nothing goes wrong.
+    /// What goes `again` is the last frame to another receiver, and lost if that was.
     pub(crate) fn launch(
         &mut self,
-        from: Rank,
-        to: Rank,
+        (from, to): (Rank, Rank),
         frame: Frame,
-        start: Nanoseconds,
-        end: Nanoseconds,
+        (start, end): (Nanoseconds, Nanoseconds),
+        again: bool,
     ) {
         let header = frame.header;
         if self.ranks[to.index()].life == Life::Crashed {
@@ -280,7 +280,8 @@ impl State {
             self.note_fault(start, from, to, FrameEvent::Cut, &header);
             return;
         }
-        if self.injector.happens(loss) {
+        let State { injector, token, .. } = self;
+        if token.lose(again, || injector.happens(loss)) {
             self.injector.injected.lost += 1;
             self.note_fault(start, from, to, FrameEvent::Lost, &header);
             return;

@@ -117,25 +117,30 @@ impl State {
         let now = self.time_of(from);
         let at_ni = self.at_ni == Some(from);
         let parts = self.rank(from);
-        // Packets that the NI sends were queued while it received; it gets to the queue when it has
-        // done with that (thesis 3.8, 4.2.5).
-        let ready = now + if at_ni { std::mem::take(&mut parts.after) + ni.send_ns } else { 0 };
-        let free = parts.out_free;
         let frame = Frame { header: *header, carried: parts.slots.carried(payload) };
-        let bytes = usize::from(wire.header_bytes) + frame.user_bytes();
-        let length = per_byte(wire.ns_per_byte, bytes);
         let multicast = match payload {
             Payload::Buffer(buffer) if header.tag == Tag::Mcast => Some(buffer),
             _ => None,
         };
-        let Carriage { start, end, way } = match self.machine.medium {
+        // A medium may carry it to all its receivers at once; the NI has done it for the first.
+        let is_under_way =
+            self.machine.medium.is_some_and(|m| self.token.carries(m, from, now, multicast));
+        let at_ni = at_ni && !is_under_way;
+        let parts = self.rank(from);
+        // Packets that the NI sends were queued while it received; it gets to the queue when it has
+        // done with that (thesis 3.8, 4.2.5).
+        let ready = now + if at_ni { std::mem::take(&mut parts.after) + ni.send_ns } else { 0 };
+        let free = parts.out_free;
+        let bytes = usize::from(wire.header_bytes) + frame.user_bytes();
+        let length = per_byte(wire.ns_per_byte, bytes);
+        let Carriage { start, end, way, again } = match self.machine.medium {
             Some(medium) => {
                 let stations = self.ranks.len();
                 self.token.carry(medium, stations, (from, to), (ready, length), multicast)
             }
             None => {
                 let start = ready.max(free);
-                Carriage { start, end: start + length, way: 0 }
+                Carriage { start, end: start + length, way: 0, again: false }
             }
         };
         let parts = self.rank(from);
@@ -157,7 +162,7 @@ impl State {
         }
         let noted = Some((to, header, frame.head()));
         self.trace.note_frame(start, from, FrameEvent::Transmitted, noted);
-        self.launch(from, to, frame, start, end + way + wire.latency_ns);
+        self.launch((from, to), frame, (start, end + way + wire.latency_ns), again);
     }
 
     /// A frame is at the end of the wire to `to`, whose link takes one at a time.

@@ -18,6 +18,8 @@ pub(crate) struct Token {
     free_at: Nanoseconds,
     /// The multicast that it sent.
     carried: Option<(Buffer, Nanoseconds)>,
+    /// True if what it sent came to nobody.
+    lost: bool,
 }
 
 /// Transport of a frame over a medium.
@@ -27,11 +29,33 @@ pub(crate) struct Carriage {
     pub end: Nanoseconds,
     /// From the sender's station to the receiver's.
     pub way: Nanoseconds,
+    /// True if it is the frame that was carried last, to another receiver.
+    pub again: bool,
 }
 
 impl Token {
+    /// True if at `now` the multicast of `from` in this buffer is being carried: it is past all
+    /// stations already, and whoever is left of its receivers costs nothing more.
+    pub fn carries(
+        &self,
+        medium: Medium,
+        from: Rank,
+        now: Nanoseconds,
+        multicast: Option<Buffer>,
+    ) -> bool {
+        let is_it = self.carried.is_some_and(|(buffer, _)| multicast == Some(buffer));
+        medium.multicast && is_it && from.0 == self.holder && now < self.free_at
+    }
+
+    /// The fate of a frame that is carried, which is all receivers' of a multicast: lost if it was
+    /// before, or else if `happens` says so.
+    pub fn lose(&mut self, again: bool, happens: impl FnOnce() -> bool) -> bool {
+        self.lost = if again { self.lost } else { happens() };
+        self.lost
+    }
+
     /// Carries a frame of `from` that is ready at `ready` and takes `length` to `to`. A multicast
-    /// names its buffer: while that is being carried, it is past all stations already.
+    /// names its buffer.
     pub fn carry(
         &mut self,
         medium: Medium,
@@ -40,17 +64,14 @@ impl Token {
         (ready, length): (Nanoseconds, Nanoseconds),
         multicast: Option<Buffer>,
     ) -> Carriage {
+        let again = self.carries(medium, from, ready, multicast);
         let multicast = multicast.filter(|_| medium.multicast);
         let stations = stations as u64;
         let hops = |a: u64, b: u64| (b + stations - a) % stations;
         let (station, holder) = (u64::from(from.0), u64::from(self.holder));
         let way = hops(station, to.0.into()) * medium.station_ns;
-        if let (Some(buffer), Some((carried, start))) = (multicast, self.carried)
-            && buffer == carried
-            && station == holder
-            && ready < self.free_at
-        {
-            return Carriage { start, end: self.free_at, way };
+        if let (true, Some((_, start))) = (again, self.carried) {
+            return Carriage { start, end: self.free_at, way, again };
         }
         let passed = ready.saturating_sub(self.free_at).div_ceil(medium.station_ns.max(1));
         // The token has passed so many stations; from there it goes on to the sender.
@@ -61,8 +82,9 @@ impl Token {
             holder: from.0,
             free_at: start + length,
             carried: multicast.map(|buffer| (buffer, start)),
+            lost: false,
         };
-        Carriage { start, end: start + length, way }
+        Carriage { start, end: start + length, way, again }
     }
 }
 

@@ -234,29 +234,71 @@ impl<'a, T: Pod> Grid<'a, T> {
     }
 
     /// Neighbours of each point to its north, south, west and east. The grid closes on itself:
-    /// north of the first row is the last, west of the first column the last.
+    /// north of the first row is the last, west of the first column the last. Both rows that leave
+    /// this node do before it waits for one.
     ///
     /// # Errors
     /// Those of [`Events::send`] and [`Events::receive`].
     pub fn neighbours(&self) -> Result<Neighbours<'a, T>> {
-        let (nodes, columns) = (self.nodes, self.columns);
-        let (first, last) = (&self.values[..columns], &self.values[self.values.len() - columns..]);
+        let (last, first) = (self.row(true), self.row(false));
         let (mut above, mut below) = (last.to_vec(), first.to_vec());
-        let size = nodes.events.size() as u16;
-        if size > 1 {
-            let me = nodes.events.rank().0;
-            let at = |by: u16| Destination::One(Rank((me + by) % size));
-            let (down, up) = (nodes.next_event(), nodes.next_event());
-            nodes.send(at(1), down, last)?;
-            nodes.send(at(size - 1), up, first)?;
-            nodes.receive(down, &mut above, |_| 0..columns)?;
-            nodes.receive(up, &mut below, |_| 0..columns)?;
+        if self.nodes.events.size() > 1 {
+            let (down, up) = (self.nodes.next_event(), self.nodes.next_event());
+            self.give(down, true)?;
+            self.give(up, false)?;
+            self.nodes.receive(down, &mut above, |_| 0..self.columns)?;
+            self.nodes.receive(up, &mut below, |_| 0..self.columns)?;
         }
-        let inner = self.values.len() - columns;
-        let north = [&above[..], &self.values[..inner]].concat();
-        let south = [&self.values[columns..], &below[..]].concat();
-        nodes.work(2 * self.values.len());
-        Ok([self.with(north), self.with(south), self.turned(false), self.turned(true)])
+        let (north, south) = (self.below(above), self.above(below));
+        Ok([north, south, self.turned(false), self.turned(true)])
+    }
+
+    /// Neighbours, by one shift after the other: each node waits for a row before it gives the
+    /// next.
+    ///
+    /// # Errors
+    /// Those of [`Self::neighbours`].
+    pub fn neighbours_in_turn(&self) -> Result<Neighbours<'a, T>> {
+        let (north, south) = (self.below(self.shifted(true)?), self.above(self.shifted(false)?));
+        Ok([north, south, self.turned(false), self.turned(true)])
+    }
+
+    /// The row that comes here when all nodes give one to the next below, or above.
+    fn shifted(&self, down: bool) -> Result<Vec<T>> {
+        let mut row = self.row(down).to_vec();
+        if self.nodes.events.size() > 1 {
+            let event = self.nodes.next_event();
+            self.give(event, down)?;
+            self.nodes.receive(event, &mut row, |_| 0..self.columns)?;
+        }
+        Ok(row)
+    }
+
+    /// Sends the last row to the node below, or the first to the one above.
+    fn give(&self, event: u32, down: bool) -> Result<()> {
+        let size = self.nodes.events.size() as u16;
+        let by = if down { 1 } else { size - 1 };
+        let to = Destination::One(Rank((self.nodes.events.rank().0 + by) % size));
+        self.nodes.send(to, event, self.row(down))
+    }
+
+    /// The last row here, or the first.
+    fn row(&self, last: bool) -> &[T] {
+        let inner = self.values.len() - self.columns;
+        if last { &self.values[inner..] } else { &self.values[..self.columns] }
+    }
+
+    /// The grid one row further down, below `row`.
+    fn below(&self, row: Vec<T>) -> Grid<'a, T> {
+        let inner = self.values.len() - self.columns;
+        self.nodes.work(self.values.len());
+        self.with([&row[..], &self.values[..inner]].concat())
+    }
+
+    /// The grid one row further up, above `row`.
+    fn above(&self, row: Vec<T>) -> Grid<'a, T> {
+        self.nodes.work(self.values.len());
+        self.with([&self.values[self.columns..], &row[..]].concat())
     }
 
     /// The rows turned by one column: to show each point what is west of it, or east.

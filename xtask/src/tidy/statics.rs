@@ -15,6 +15,7 @@ type Listed = (&'static str, &'static str, &'static str);
 /// Every static of the product, sorted.
 const LISTED: &[Listed] = &[
     ("bench/netns/src/lib.rs", "TRIED", "whether the machine permits namespaces, tried once"),
+    ("bench/paper/src/conditions.rs", "CONDITIONS", "conditions of the thread's experiment"),
     ("bench/paper/src/experiments/events/flooding.rs", "CLAIMS", "claims of a paper, made once"),
     ("bench/paper/src/experiments/events/jacobi.rs", "CLAIMS", "claims of a paper, made once"),
     ("bench/paper/src/experiments/events/latency.rs", "CLAIMS", "claims of a paper, made once"),

@@ -15,13 +15,15 @@ pub mod throughput;
 pub mod traffic;
 
 use crate::claim::Claim;
+use crate::conditions::{EventConditions, conditions, machine};
+use crate::counter::Counter;
 use crate::experiment::{Experiment, Setting};
 use crate::results::Results;
 use anyhow::{Context, Result, anyhow};
 use std::sync::LazyLock;
 use std::time::Duration;
 use weft_events::{Events, Protocol, Settings, Statistics};
-use weft_simulator::{MachineModel, Options, Outcome, Report, Shape, Simulation, Tape};
+use weft_simulator::{Options, Outcome, Report, Shape, Simulation, Tape};
 use weft_trace::{Run, Trace};
 
 /// The cluster.
@@ -30,19 +32,8 @@ const MACHINE: &str = "medusa";
 const PERCENT: f64 = 25.0;
 /// Least and most percentage points of the band of what careful is better by: a quarter of it.
 const POINTS: [f64; 2] = [2.0, 6.0];
-/// Cycles that a word costs a program that writes it to the board, or reads it there: a loop that
-/// is not unrolled, and an access over the bus, which waits for the answer to a load and not for a
-/// store's. What these take, the sender-based protocols measured on the same board (their figure 2,
-/// HP-UX): 33 and 5 cycles of 66 MHz.
-const WRITE_CYCLES: u64 = LOOP_CYCLES + 4;
-/// See there.
-const READ_CYCLES: u64 = LOOP_CYCLES + 25;
-const LOOP_CYCLES: u64 = 4;
 /// Bytes of a word.
 const WORD: usize = 4;
-/// Cycles of an operation on an element of a grid: two loads, the operation, a store, and the loop,
-/// as a compiler translates them that does not do it well (6.1).
-const ELEMENT_CYCLES: u64 = 6;
 /// Nothing takes so long, in virtual time, that ends.
 const LIMIT: Duration = Duration::from_secs(5);
 /// Receivers ask again after so long: the paper has it "too large" and does not say how large.
@@ -64,6 +55,7 @@ pub struct Table {
     claims: &'static LazyLock<Vec<Claim>>,
     settings: &'static [Setting],
     notes: &'static str,
+    counters: &'static [Counter],
     run: fn(&mut Results) -> Result<()>,
 }
 
@@ -90,6 +82,10 @@ impl Experiment for Table {
 
     fn notes(&self) -> &'static str {
         self.notes
+    }
+
+    fn counters(&self) -> &'static [Counter] {
+        self.counters
     }
 
     fn run(&self, results: &mut Results) -> Result<()> {
@@ -130,14 +126,15 @@ impl<T> Ran<T> {
 impl Cluster {
     /// Settings of the cluster's events: its boards, and appendix A's costs.
     pub fn settings(&self) -> Settings {
-        let (send_operations, receive_operations) = match self.protocol {
-            Protocol::Careful => (42, 109),
-            Protocol::Traditional => (318, 1100),
+        let EventConditions { traditional_cycles, receive_buffers, .. } = conditions().events;
+        let [send_operations, receive_operations] = match self.protocol {
+            Protocol::Careful => [42, 109],
+            Protocol::Traditional => traditional_cycles,
         };
         Settings {
             protocol: self.protocol,
-            receive_buffers: 128,
-            kept_of_one: Some(128),
+            receive_buffers,
+            kept_of_one: Some(receive_buffers),
             // What a sender has besides what it is sending.
             send_buffers: 8,
             request_after: REQUEST_AFTER,
@@ -197,7 +194,7 @@ impl Cluster {
         (limit, tape): (Duration, Option<Tape>),
         program: impl Fn(Events) -> weft_events::Result<(T, Statistics)> + 'static,
     ) -> Result<Report<(T, Statistics)>> {
-        let options = Options::on(MachineModel::named(MACHINE)?, self.nodes);
+        let options = Options::on(machine(MACHINE)?, self.nodes);
         let protocol = weft_simulator::Settings { shape: Shape::Flat, ..options.settings };
         let options = Options { settings: protocol, limit, stuck_after: LIMIT, tape, ..options };
         let simulation = Simulation::new(options).with_context(|| format!("{self:?}"))?;
@@ -294,12 +291,12 @@ impl Payload {
 
     /// Each word is written once.
     pub fn write(&self, events: &Events) {
-        self.touch(events, WRITE_CYCLES);
+        self.touch(events, conditions().events.write_cycles);
     }
 
     /// Each word is read once.
     pub fn read(&self, events: &Events) {
-        self.touch(events, READ_CYCLES);
+        self.touch(events, conditions().events.read_cycles);
     }
 
     fn touch(&self, events: &Events, cycles: u64) {

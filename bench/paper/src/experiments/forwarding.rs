@@ -6,6 +6,8 @@ use super::inbox::{Arrivals, Receive};
 use super::unicast::{megabytes, stream_rate};
 use crate::claim::Claim;
 use crate::cluster::{PACKET_BYTES, Setup};
+use crate::conditions::Conditions;
+use crate::counter::Counter;
 use crate::experiment::Experiment;
 use crate::fit;
 use crate::plot::{Plot, Scale};
@@ -33,6 +35,23 @@ const NOT_ONLY_SENDS: &str = "an NI's memory serves its receive engine and its p
     forwarder takes as long for receiving a packet, whatever its fanout: the time for each is a F + b, as the thesis \
     measured of small ones";
 
+/// Counter-experiments: what is suspected of the misses, turned.
+const COUNTERS: &[Counter] = &[
+    Counter {
+        ids: &["S5.3.1-fanoutlaw", "S8.3.4-thr-order", "S8.3.4-thr-worst"],
+        turned: "the memory of an NI serves its engines and its processor at the same time",
+        conditions: Conditions { machine: "ni.one_port = false", ..Conditions::STATED },
+    },
+    Counter {
+        ids: &["S8.3.4-thr-order", "S8.3.4-thr-worst"],
+        turned: "a host hands a packet back without filling it again",
+        conditions: Conditions {
+            machine: "host.reinject_ns_per_byte = 0.0\nhost.reinject_ns = 0\nirx.host.reinject_ns = 0\nhrx.host.reinject_ns = 0",
+            ..Conditions::STATED
+        },
+    },
+];
+
 /// The experiment.
 pub struct Forwarding;
 
@@ -57,6 +76,10 @@ impl Experiment for Forwarding {
                 Claim::statement("S8.8-micro"),
             ]
         }
+    }
+
+    fn counters(&self) -> &'static [Counter] {
+        COUNTERS
     }
 
     fn run(&self, results: &mut Results) -> Result<()> {

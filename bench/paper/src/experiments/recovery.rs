@@ -4,6 +4,8 @@ use super::broadcast::{Blast, Senders, blast, latency};
 use super::unicast::megabytes;
 use crate::claim::Claim;
 use crate::cluster::Setup;
+use crate::conditions::Conditions;
+use crate::counter::Counter;
 use crate::experiment::{Experiment, Setting};
 use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed, short};
@@ -74,7 +76,7 @@ fn recovering(shape: Shape, ranks: u16) -> Setup {
 /// Reason why recoveries cover other packets than in LFC.
 const NO_SHARED_LINKS: &str = "which credits are used up at the same time, and so how far a recovery reaches, depends on \
     how long acknowledgements take; the machine's network has no links that packets share, on which LFC's \
-    acknowledgements were delayed (5.3.2)";
+    acknowledgements were delayed (5.3.2); that all come later by the same time changes nothing";
 
 /// Reason why recoveries cost 64 processors little.
 const FEW_RECOVERIES_64: &str = "it grows with the processors, to 2 % at 64: a packet on a recovery channel costs the machine's NI no \
@@ -87,6 +89,20 @@ const FEW: &str = "one multicast in 34 begins a recovery here and one in 50 ther
 /// Reason why others than the root begin recoveries.
 const CHILDREN_TOO: &str = "the root begins a quarter of them, its two children nearly all others: they do the same work as their own \
     children, and run out of their 8 credits whenever those are late; no figure says how LFC's inner NIs avoided it";
+
+/// Counter-experiments: what is suspected of the misses, turned.
+const COUNTERS: &[Counter] = &[
+    Counter {
+        ids: &["T5.2-binary-size", "S5.3.2-rec-8", "S5.3.2-root", "S5.3.2-impact8"],
+        turned: "a packet is 5 us on its way, not 0.5, so that credits come later",
+        conditions: Conditions { machine: "link.latency_ns = 5000", ..Conditions::STATED },
+    },
+    Counter {
+        ids: &["T5.2-binary-size", "S5.3.2-rec-8", "S5.3.2-root", "S5.3.2-impact8"],
+        turned: "the memory of an NI serves its engines and its processor at the same time",
+        conditions: Conditions { machine: "ni.one_port = false", ..Conditions::STATED },
+    },
+];
 
 /// The experiment.
 pub struct Recoveries;
@@ -131,6 +147,10 @@ impl Experiment for Recoveries {
 
     fn settings(&self) -> &'static [Setting] {
         &[Setting("S5.3.2-Lav", r"64 \cdot 63"), Setting("S5.3.2-msg", "64")]
+    }
+
+    fn counters(&self) -> &'static [Counter] {
+        COUNTERS
     }
 
     fn run(&self, results: &mut Results) -> Result<()> {

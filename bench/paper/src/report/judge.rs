@@ -1,6 +1,7 @@
 //! Laying what was seen beside what is claimed and what the paper prints.
 
 use crate::claim::{Claim, Expected};
+use crate::counter::Counter;
 use crate::experiment::Experiment;
 use crate::results::{Quantity, Results, Seen};
 use crate::targets::{Role, Target, Targets};
@@ -34,7 +35,7 @@ pub enum Measured {
 }
 
 /// Verdict on a claim.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
     /// The figure is in its band.
     Within,
@@ -115,6 +116,9 @@ pub enum Fault {
         /// Expectation and result.
         what: String,
     },
+    /// A counter-experiment is about a row that does not miss.
+    #[error("{0}: has a counter-experiment, and does not miss")]
+    Turned(&'static str),
     /// An explanation has nothing to explain.
     #[error("{0}: explained as a miss, and is none")]
     NoMiss(&'static str),
@@ -142,6 +146,30 @@ pub fn rows<'a>(
     let is_setting = |id| targets.get(id).is_some_and(|target| target.role == Role::Setting);
     let foreign = experiment.settings().iter().filter(|setting| !is_setting(setting.0));
     faults.extend(foreign.map(|setting| Fault::NoSetting(setting.0)));
+    (rows, faults)
+}
+
+/// Rows of a counter-experiment beside `stated`, and what is wrong with it.
+pub fn turned<'a>(
+    targets: &'a Targets,
+    stated: &[Row<'a>],
+    counter: &Counter,
+    results: &Results,
+) -> (Vec<Row<'a>>, Vec<Fault>) {
+    let (mut rows, mut faults) = (Vec::new(), Vec::new());
+    for &id in counter.ids {
+        let Some(before) = stated.iter().find(|row| row.claim.id == id) else {
+            faults.push(Fault::NotMeasured(id));
+            continue;
+        };
+        if before.verdict.is_good() {
+            faults.push(Fault::Turned(id));
+        }
+        match row(targets, before.claim, results) {
+            Ok(row) => rows.push(row),
+            Err(fault) => faults.push(fault),
+        }
+    }
     (rows, faults)
 }
 

@@ -1,8 +1,9 @@
 //! A page about a paper, in Markdown.
 
 use super::judge::Row;
-use super::text::{misses, tables};
+use super::text::{TURNED, misses, tables, turned};
 use super::{Chapter, Report};
+use crate::counter::Outcome;
 use crate::targets::{Paper, Role, Target};
 use comfy_table::{Table, presets};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +56,7 @@ pub fn page(report: &Report<'_>, paper: Paper) -> String {
         page += &format!("{}\n\n", method(paper));
     }
     page += &format!("{}\n", counted(report, paper));
+    page += &turned_in_all(report, paper);
     for chapter in report.of(paper) {
         write_chapter(&mut page, chapter, paper);
     }
@@ -91,6 +93,34 @@ pub fn counted(report: &Report<'_>, paper: Paper) -> String {
         of(Role::Setting).count(),
     );
     text
+}
+
+/// Number of rows that miss and have a counter-experiment, and what came of them; nothing if none
+/// has.
+fn turned_in_all(report: &Report<'_>, paper: Paper) -> String {
+    let mut best: BTreeMap<&str, Outcome> = BTreeMap::new();
+    for chapter in report.of(paper) {
+        let rows = chapter.turned.iter().flat_map(|turned| &turned.rows);
+        for row in rows.filter(|row| row.target.paper == paper) {
+            let stated = chapter.rows.iter().find(|stated| stated.claim.id == row.claim.id);
+            let Some(stated) = stated else { continue };
+            let outcome = Outcome::new(stated, row);
+            best.entry(row.claim.id).and_modify(|it| *it = outcome.min(*it)).or_insert(outcome);
+        }
+    }
+    if best.is_empty() {
+        return String::new();
+    }
+    let count = |is: fn(&Outcome) -> bool| best.values().filter(|outcome| is(outcome)).count();
+    let is_true = count(|outcome| matches!(outcome, Outcome::True(_)));
+    let moves = count(|outcome| outcome.is_right()) - is_true;
+    format!(
+        "\nOf the rows that miss {} have a counter-experiment, below the reasons: the same with what is suspected turned. Then \
+         {is_true} come true, {moves} move towards the paper's figure or beyond it, and {} do not, so that their reason is \
+         another.\n",
+        best.len(),
+        best.len() - is_true - moves
+    )
 }
 
 /// The orders and findings among the predictions, then, as the last line, all of them:
@@ -151,6 +181,9 @@ fn write_chapter(page: &mut String, chapter: &Chapter<'_>, paper: Paper) {
     }
     for (why, ids) in reasons {
         let _ = writeln!(page, "- {}: {why}", ids.join(", "));
+    }
+    for (turned, table) in turned(chapter, Some(paper)) {
+        let _ = writeln!(page, "\n{TURNED}: {turned}.\n\n{}", markdown(table));
     }
     if paper != chapter.of {
         return;

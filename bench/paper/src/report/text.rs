@@ -2,9 +2,13 @@
 
 use super::judge::{Measured, Row};
 use super::{Chapter, Report};
+use crate::counter::Outcome;
 use crate::results::short;
 use crate::targets::{Paper, Role};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+/// Word before what a counter-experiment turned.
+pub const TURNED: &str = "Turned";
 
 /// Everything, for a terminal.
 pub fn report(report: &Report<'_>) -> String {
@@ -19,6 +23,11 @@ pub fn report(report: &Report<'_>) -> String {
         }
         for (id, why) in misses(chapter, None) {
             text += &format!("  {id}: {why}\n");
+        }
+        for (turned, mut table) in turned(chapter, None) {
+            table.load_preset(presets::UTF8_FULL_CONDENSED);
+            table.set_content_arrangement(ContentArrangement::Dynamic);
+            text += &format!("{TURNED}: {turned}.\n{table}\n");
         }
     }
     text += "\n";
@@ -69,6 +78,34 @@ pub fn misses(
         // What is measured on this machine may miss on some days only.
         .filter(|row| !row.verdict.is_good())
         .filter_map(|row| Some((row.claim.id, row.claim.miss?)))
+}
+
+/// Counter-experiments: what each turned, and what came of the rows of one paper, or of all.
+pub fn turned(chapter: &Chapter<'_>, paper: Option<Paper>) -> Vec<(&'static str, Table)> {
+    let tables = chapter.turned.iter().map(|turned| {
+        let mut table = Table::new();
+        table.set_header(["id", "paper", "Weft", "turned", "what comes of it"]);
+        for row in turned.rows.iter().filter(|row| paper.is_none_or(|it| row.target.paper == it)) {
+            let stated = chapter.rows.iter().find(|stated| stated.claim.id == row.claim.id);
+            let Some(stated) = stated else { continue };
+            table.add_row([
+                row.target.id.clone(),
+                row.target.says().to_owned(),
+                seen(&stated.seen),
+                seen(&row.seen),
+                Outcome::new(stated, row).to_string(),
+            ]);
+        }
+        (turned.counter.turned, table)
+    });
+    tables.filter(|(_, table)| table.row_count() > 0).collect()
+}
+
+fn seen(seen: &Measured) -> String {
+    match seen {
+        Measured::Figure { weft, .. } => short(*weft),
+        Measured::Evidence(evidence) => evidence.clone(),
+    }
 }
 
 fn figures(rows: &[&Row<'_>]) -> Table {

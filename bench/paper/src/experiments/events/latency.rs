@@ -2,6 +2,8 @@
 
 use super::{Cluster, PERCENT, POINTS, Payload, Row, Table, claims, delta, now, rows};
 use crate::claim::Claim;
+use crate::conditions::Conditions;
+use crate::counter::Counter;
 use crate::experiment::Setting;
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::Result;
@@ -121,6 +123,20 @@ const MISSES: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Counter-experiments: what is suspected of the misses, turned.
+const COUNTERS: &[Counter] = &[
+    Counter {
+        ids: MISSES[0].1,
+        turned: "a copy takes 29 ns a byte, not 42.5",
+        conditions: Conditions { machine: "host.copy_ns_per_byte = 29.0", ..Conditions::STATED },
+    },
+    Counter {
+        ids: MISSES[1].1,
+        turned: "a station takes no time, not 1 us",
+        conditions: Conditions { machine: "medium.station_ns = 0", ..Conditions::STATED },
+    },
+];
+
 /// Table 1.
 pub const TABLE: Table = Table {
     name: "events-latency",
@@ -136,6 +152,7 @@ pub const TABLE: Table = Table {
         Setting("CP-6-1buf-n", "only one on-board buffer"),
     ],
     notes: "",
+    counters: COUNTERS,
     run,
 };
 

@@ -239,6 +239,7 @@ pub const TABLE: Table = Table {
     claims: &CLAIMS,
     settings: &[] as &[Setting],
     notes: NOTES,
+    counters: &[],
     run,
 };
 

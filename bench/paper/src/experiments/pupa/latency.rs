@@ -11,6 +11,8 @@
 use super::testbed::{MACHINE, PACKET_BYTES, Part, Testbed};
 use crate::claim::Claim;
 use crate::cluster::now;
+use crate::conditions::Conditions;
+use crate::counter::Counter;
 use crate::experiment::{Experiment, Setting};
 use crate::experiments::inbox::Inbox;
 use crate::plot::{Plot, Scale};
@@ -186,6 +188,23 @@ const FINDINGS: [Claim; 17] = [
     Claim::statement("PU-31-copysmall"),
 ];
 
+/// Counter-experiments: what is suspected of the misses, turned.
+const COUNTERS: &[Counter] = &[
+    Counter {
+        ids: &["PU-T2-copy-64", "PU-T2-copy-32-pct", "PU-T2-copy-64-pct"],
+        turned: "a byte takes 53 ns in each of three copies, not 34",
+        conditions: Conditions {
+            machine: "host.launch_ns_per_byte = 53.3\nhost.copy_ns_per_byte = 53.3",
+            ..Conditions::STATED
+        },
+    },
+    Counter {
+        ids: &["PU-T2-tx-1024-pct", "PU-T2-tx-1436-pct"],
+        turned: "the bus takes 41 ns a byte, not 7.5",
+        conditions: Conditions { machine: "bus.ns_per_byte = 41.0", ..Conditions::STATED },
+    },
+];
+
 /// Both, one after the other.
 const fn all() -> [Claim; TABLES.len() + FINDINGS.len()] {
     let mut claims = [TABLES[0]; TABLES.len() + FINDINGS.len()];
@@ -239,6 +258,10 @@ impl Experiment for Latency {
             Setting("PU-2-acktimer", "10ms"),
             Setting("PU-2-fastpath", "no packing"),
         ]
+    }
+
+    fn counters(&self) -> &'static [Counter] {
+        COUNTERS
     }
 
     fn run(&self, results: &mut Results) -> Result<()> {

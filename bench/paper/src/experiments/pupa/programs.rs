@@ -5,6 +5,7 @@
 //! acknowledgements and retransmissions that takes.
 
 use super::testbed::{PRIMARY_BYTES, SECONDARY_BYTES, Testbed, take};
+use crate::conditions::conditions;
 use crate::experiments::pupa::testbed::PACKET_BYTES;
 use anyhow::Result;
 use std::sync::Arc;
@@ -233,7 +234,7 @@ impl Column {
 pub fn run(program: &Program, pool_bytes: usize, lost: (f64, f64)) -> Result<Column> {
     let mut testbed = Testbed::new(RANKS)?.with_send_pool(pool_bytes);
     testbed.loss = lost.0 / lost.1;
-    let library = testbed.library;
+    let (library, pause_us) = (testbed.library, conditions().pupa.pause_us);
     let steps = program.steps();
     let messages = steps.iter().map(Vec::len).sum();
     let (ran, _) = testbed.run(0, move |packets| {
@@ -248,6 +249,7 @@ pub fn run(program: &Program, pool_bytes: usize, lost: (f64, f64)) -> Result<Col
         for step in &steps {
             take(packets, COMPUTE_US);
             for message in step.iter().filter(|message| message.from == rank) {
+                take(packets, pause_us);
                 library.send(packets, message.bytes);
                 send(packets, message)?;
             }

@@ -2,6 +2,7 @@
 //! them.
 
 use crate::cluster::{Ran, linger};
+use crate::conditions::{PupaConditions, conditions, machine};
 use anyhow::{Context, Result, anyhow};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -139,10 +140,16 @@ impl Testbed {
     /// # Errors
     /// The machine's description is none.
     pub fn new(ranks: u16) -> Result<Self> {
-        let machine = MachineModel::named(MACHINE)?;
+        let machine = machine(MACHINE)?;
+        let PupaConditions { low_water_percent, .. } = conditions().pupa;
         let entries = (4064 / (HEADER_BYTES + PRIMARY_BYTES)) as u16;
         let defaults = Pupa::new(ranks, machine.pools.ni_send_buffers);
-        let pupa = Pupa { primary_sends: entries, primary_buffers: entries, ..defaults };
+        let pupa = Pupa {
+            primary_sends: entries,
+            primary_buffers: entries,
+            low_water_percent,
+            ..defaults
+        };
         let testbed = Testbed { ranks, machine, library: Library::PUPA, pupa, loss: 0.0 };
         Ok(testbed.with_send_pool(SEND_POOL_BYTES))
     }
