@@ -250,6 +250,16 @@ pub fn work_to_update(packets: &Packets) {
     packets.work(conditions().objects.copy / INSTRUCTIONS_PER_OPERATION);
 }
 
+/// Instructions that Weft takes for a miss of a region beside those of its two packets, at both
+/// ranks together, from `bench/instructions.toml`, which a test compares: `region_miss_read` less twice
+/// `packet`.
+pub(crate) const REGION_INSTRUCTIONS: u64 = 3572;
+
+/// Declares the work of a miss, at both ranks.
+pub fn work_to_miss(packets: &Packets) {
+    packets.work(conditions().region / INSTRUCTIONS_PER_OPERATION);
+}
+
 /// The time at this rank, in nanoseconds; one time for all ranks.
 pub fn now(packets: &Packets) -> Nanoseconds {
     packets.now().as_nanos() as Nanoseconds

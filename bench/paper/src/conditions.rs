@@ -2,7 +2,9 @@
 //! have them as their papers do; a counter-experiment turns one, and shows whether a miss comes of
 //! it.
 
-use crate::cluster::{MESSAGE_INSTRUCTIONS, OBJECT_INSTRUCTIONS, ObjectInstructions};
+use crate::cluster::{
+    MESSAGE_INSTRUCTIONS, OBJECT_INSTRUCTIONS, ObjectInstructions, REGION_INSTRUCTIONS,
+};
 use anyhow::{Context, Result};
 use std::cell::Cell;
 use weft_simulator::MachineModel;
@@ -16,6 +18,8 @@ pub struct Conditions {
     pub message: [u64; 2],
     /// Instructions of operations on objects beside those of their messages.
     pub objects: ObjectInstructions,
+    /// Instructions of a miss of a region beside those of its packets.
+    pub region: u64,
     /// Conditions of careful-protocols' cluster.
     pub events: EventConditions,
     /// Conditions of Pupa's PCs.
@@ -65,11 +69,12 @@ impl Conditions {
         machine: "",
         message: MESSAGE_INSTRUCTIONS,
         objects: OBJECT_INSTRUCTIONS,
+        region: REGION_INSTRUCTIONS,
         events: EventConditions {
             write_cycles: LOOP_CYCLES + 4,
             read_cycles: LOOP_CYCLES + 25,
             element_cycles: 6,
-            iteration_cycles: 0,
+            iteration_cycles: 6400,
             shifts_in_turn: false,
             receive_buffers: 128,
             traditional_cycles: [318, 1100],

@@ -6,6 +6,7 @@ pub mod fetch_add;
 pub mod forwarding;
 pub mod inbox;
 pub mod layers;
+pub mod misses;
 pub mod objects;
 pub mod overheads;
 pub mod panda;
@@ -31,6 +32,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(panda::Panda),
         Box::new(sequencers::Sequencers),
         Box::new(layers::Layers),
+        Box::new(misses::Misses),
         Box::new(objects::Objects),
         Box::new(presets::Presets),
         Box::new(trees::Trees),

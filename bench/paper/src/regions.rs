@@ -11,6 +11,7 @@ mod write_miss;
 pub(crate) use page::table;
 pub use page::{PAGES, pages};
 pub(crate) use write_miss::QUIET_OPERATIONS;
+pub use write_miss::write_miss_us;
 
 use crate::Targets;
 use crate::systems::Charge;

@@ -1,5 +1,7 @@
 use super::{operation, write_latency, write_rate};
-use crate::cluster::{INSTRUCTION_NS, MESSAGE_INSTRUCTIONS, OBJECT_INSTRUCTIONS, Setup};
+use crate::cluster::{
+    INSTRUCTION_NS, MESSAGE_INSTRUCTIONS, OBJECT_INSTRUCTIONS, REGION_INSTRUCTIONS, Setup,
+};
 use crate::experiments::layers::call;
 use crate::experiments::panda::{Broadcast, broadcast_latency, broadcast_rate};
 use std::collections::BTreeMap;
@@ -24,6 +26,7 @@ fn charges_are_the_instructions_that_are_counted() {
         assert!((charged as f64 - counted).abs() <= slack, "{more:?}: {charged}, {counted}");
     };
     near(MESSAGE_INSTRUCTIONS.iter().sum(), &["message_handler"], &["packet"]);
+    near(REGION_INSTRUCTIONS, &["region_miss_read"], &["packet", "packet"]);
     let charged = OBJECT_INSTRUCTIONS;
     near(charged.call, &["object_call"], &["call"]);
     near(charged.copy, &["object_write_in"], &["broadcast_in"]);

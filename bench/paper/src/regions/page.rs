@@ -3,6 +3,7 @@
 use super::write_miss::{RANKS, round_trip_us, write_miss_us};
 use super::{PROGRAMS, Program, Seen, run};
 use crate::Targets;
+use crate::cluster::REGION_INSTRUCTIONS;
 use crate::plot::{Plot, Scale};
 use crate::report::PageFile;
 use crate::suite::{on_threads, threads};
@@ -70,7 +71,7 @@ struct Curve {
 fn curves() -> Result<Vec<Curve>> {
     let ways = SIZES.iter().flat_map(|&bytes| [false, true].map(|multicast| (bytes, multicast)));
     let curve = |(bytes, multicast)| {
-        let us = READERS.iter().map(|&readers| write_miss_us(bytes, readers, multicast));
+        let us = READERS.iter().map(|&readers| write_miss_us(RANKS, bytes, readers, multicast));
         Ok(Curve { bytes, multicast, us: us.collect::<Result<_>>()? })
     };
     ways.map(curve).collect()
@@ -117,7 +118,7 @@ fn write_misses(curves: &[Curve]) -> Result<String> {
     Ok(format!(
         "{WRITE_MISSES} Each of many readers adds {one_by_one:.1} us one by one, and {together:.1} us with a multicast, which leaves the \
          acknowledgements. With no readers, {} bytes take {:.1} us where bare packets of the same sizes, not answered in the upcall, take {bare:.1} us there and back: \
-         the simulator charges a host for packets and copies, not for what the protocol computes. The thesis has {} and {} us: CRL adds {} us, {} %. Its \
+         what the protocol computes is charged by Weft's own {REGION_INSTRUCTIONS} instructions of a miss beside its packets (`bench/instructions.toml`). The thesis has {} and {} us: CRL adds {} us, {} %. Its \
          text has no figures for readers.",
         SIZES[0],
         curves[0].us[0],

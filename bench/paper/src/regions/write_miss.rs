@@ -1,13 +1,15 @@
 //! Figure 7.18: what a clean write miss takes if others have copies, which are invalidated one by
 //! one or all at once.
 
+use crate::cluster::work_to_miss;
+use crate::conditions::machine;
 use anyhow::{Context, Result, anyhow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use weft_endpoint::{Packets, Rank};
 use weft_region::coherence::Policy;
 use weft_region::{RegionId, Regions, Settings};
-use weft_simulator::{MachineModel, Options, Simulation};
+use weft_simulator::{Options, Simulation};
 
 /// Nodes: one misses, one is the home, and others read.
 pub const RANKS: u16 = 64;
@@ -19,13 +21,14 @@ pub const QUIET_OPERATIONS: u64 = 100_000;
 /// Bytes of a message that asks, and before the data of the answer (`weft_region::format`).
 const HEADERS: [usize; 2] = [16, 24];
 
-/// Microseconds of a write miss on a region of `bytes`, of which so many `readers` have copies.
+/// Microseconds of a write miss on one of so many `ranks`, on a region of `bytes`, of which so many
+/// `readers` have copies.
 ///
 /// # Errors
 /// What a rank or the simulator says.
-pub fn write_miss_us(bytes: u64, readers: u16, multicast: bool) -> Result<f64> {
+pub fn write_miss_us(ranks: u16, bytes: u64, readers: u16, multicast: bool) -> Result<f64> {
     let context = || format!("a write miss with {readers} readers");
-    on_each(RANKS, move |packets| Ok(misses(packets, bytes, readers, multicast)?))
+    on_each(ranks, move |packets| Ok(misses(packets, bytes, readers, multicast)?))
         .with_context(context)
 }
 
@@ -57,6 +60,7 @@ fn misses(
         }
         let start = packets.now();
         if me == Rank(0) {
+            work_to_miss(packets);
             drop(region.write()?);
             took += (packets.now() - start).as_secs_f64() * 1e6;
         }
@@ -108,7 +112,7 @@ pub fn round_trip_us(bytes: usize) -> Result<f64> {
 
 /// Result at rank 0 of `ranks`, on the cluster of the thesis's chapters 5 to 7.
 fn on_each(ranks: u16, program: impl Fn(&Packets) -> Result<f64> + 'static) -> Result<f64> {
-    let simulation = Simulation::new(Options::on(MachineModel::named("myrinet")?, ranks))?;
+    let simulation = Simulation::new(Options::on(machine("myrinet")?, ranks))?;
     let report = simulation
         .run_packets(move |packets| program(&packets).map_err(|error| format!("{error:#}")));
     let values = report.into_values().map_err(|what| anyhow!(what))?;

@@ -78,6 +78,7 @@ pub fn throughput(cluster: Cluster, words: usize, processing: bool) -> Result<f6
 static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
     let others = [
         Claim::statement("CP-T2-order"),
+        Claim::statement("CP-8-can"),
         Claim::points("CP-6-thr-gap2000", POINTS),
         Claim::points("CP-6-thr-gap1000", POINTS),
         Claim::statement("CP-6-thr-sat4"),
@@ -247,6 +248,12 @@ fn conclude(cells: &[Cell], results: &mut Results) {
         false => format!("below by percent: {}", listed(&below)),
     };
     results.statement("CP-T2-order", below.is_empty(), evidence);
+
+    let gains = cells.iter().map(|cell| delta(cell.trad, cell.care));
+    let (least, most) = gains.fold((f64::MAX, f64::MIN), |(a, b), gain| (a.min(gain), b.max(gain)));
+    let evidence = listed(&[("percent more throughput, at most", most), ("at least", least)]);
+    // "Significantly": a fifth.
+    results.statement("CP-8-can", most > 20.0 && least <= 0.0, evidence);
 
     let at = |nodes: u16, words: usize, processing: bool| {
         let is = |row: &Row| (row.nodes, row.words, row.processing) == (nodes, words, processing);
