@@ -57,6 +57,8 @@ pub struct EventConditions {
 pub struct PupaConditions {
     /// Computation between two messages of a step, in microseconds.
     pub pause_us: f64,
+    /// Time of a write to a TCP socket besides its system call, in microseconds.
+    pub write_us: f64,
     /// Free part of the send buffers below which a sender asks, in percent.
     pub low_water_percent: u8,
 }
@@ -80,7 +82,7 @@ impl Conditions {
             traditional_cycles: [318, 1100],
             ahead: None,
         },
-        pupa: PupaConditions { pause_us: 0.0, low_water_percent: 25 },
+        pupa: PupaConditions { pause_us: 0.0, write_us: 0.0, low_water_percent: 25 },
     };
 
     /// Runs `experiment` under these conditions: all that it runs on this thread.

@@ -4,6 +4,7 @@ pub mod bandwidth;
 pub mod latency;
 pub mod programs;
 pub mod statistics;
+mod tcp;
 pub mod testbed;
 
 #[cfg(test)]

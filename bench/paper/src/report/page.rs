@@ -45,7 +45,7 @@ const CAREFUL_METHOD: &str = "\
 Measured by `make paper` in the simulator, in virtual time: `weft-events`, under both of its protocols, on the paper's \
 cluster. The machine at the end of this page is made of the paper's settings and of rules; what the two protocols have \
 in common is assumed with table 1 in sight, because the paper does not say what it costs, so that table 1 is calibration, and what each \
-costs by itself is appendix A's, which is input. Everything else is predicted. Bands, stated before measuring: 25 % of \
+costs by itself is appendix A's, which is input. Of table 4's times on one node it is made how often that program iterates. Everything else is predicted. Bands, stated before measuring: 25 % of \
 times and throughputs. That of what careful is better by, 6 percentage points then, let pass whatever was next to nothing, and is 25 % now, from 2 points to 6. A figure outside its band is marked and \
 explained. Ids are those of `bench/paper/targets`, where each stands with the line of the paper that prints it.";
 

@@ -39,7 +39,7 @@ fn calibration_is_the_tables_that_the_pages_name() {
 }
 
 /// Tables 5.1 and 8.4 of the thesis (G of table 5.1 is printed a second time, in 5.1.1), table 1 of
-/// careful-protocols, and of Pupa's the column of 4 bytes and three cells.
+/// careful-protocols and the times on one node of its table 4, and of Pupa's the column of 4 bytes and three cells.
 fn is_of_the_tables(row: &Target) -> bool {
     const PUPA: [&str; 3] = ["PU-T2-copy-1436", "PU-T2-buf-64", "PU-T2-buf-256"];
     match row.paper {
@@ -47,7 +47,7 @@ fn is_of_the_tables(row: &Target) -> bool {
             matches!(row.section.as_str(), "5.1.2" | "8.2.3")
                 || row.note == "same number as T5.1-bigG"
         }
-        Paper::Careful => row.section == "6.1 Table 1",
+        Paper::Careful => row.section == "6.1 Table 1" || row.id.starts_with("CP-T4-P1-"),
         Paper::Sender => false,
         Paper::Pupa => row.what.ends_with(" 4-byte message") || PUPA.contains(&row.id.as_str()),
     }

@@ -27,7 +27,7 @@ pub const SIZES: [usize; 8] = [4, 32, 64, 128, 256, 512, 1024, PACKET_BYTES];
 const ROUNDS: usize = 8;
 /// Time of TCP for a message of 4 bytes besides its transmission: 405 - 20 us (table 1:
 /// calibrated).
-const TCP_US: f64 = 385.0;
+pub(super) const TCP_US: f64 = 385.0;
 /// Least and most percentage points that a share may be off: a quarter of it.
 const SHARE_POINTS: [f64; 2] = [1.0, 5.0];
 

@@ -32,7 +32,7 @@ pub const SEND_POOL_BYTES: usize = 64 << 10;
 /// An operation of the machine is a cycle of 90 MHz.
 const CYCLES_PER_US: f64 = 90.0;
 /// Time by which gettimeofday takes longer than microtime (3.1).
-const CALL_US: f64 = 4.0;
+pub(super) const CALL_US: f64 = 4.0;
 /// Buffer management at 64 bytes without that at 4 (table 2: calibrated).
 const SECONDARY_US: f64 = 102.0 - 75.0;
 /// Buffer management at 256 bytes without that at 4.
