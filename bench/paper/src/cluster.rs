@@ -251,8 +251,8 @@ pub fn work_to_update(packets: &Packets) {
 }
 
 /// Instructions that Weft takes for a miss of a region beside those of its two packets, at both
-/// ranks together, from `bench/instructions.toml`, which a test compares: `region_miss_read` less twice
-/// `packet`.
+/// ranks together, from `bench/instructions.toml`, which a test compares: `region_miss_read` less
+/// twice `packet`.
 pub(crate) const REGION_INSTRUCTIONS: u64 = 3572;
 
 /// Declares the work of a miss, at both ranks.

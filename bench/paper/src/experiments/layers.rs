@@ -10,10 +10,12 @@ use crate::cluster::{Nanoseconds, PACKET_BYTES, Setup, now, work_to_receive, wor
 use crate::conditions::Conditions;
 use crate::counter::Counter;
 use crate::experiment::Experiment;
+use crate::objects::operation;
 use crate::results::{Quantity, Results, listed};
 use anyhow::Result;
 use weft::Rank;
 use weft_protocol::tree::{MulticastGroup, Shape};
+use weft_simulator::Preset;
 
 const ROUNDS: usize = 8;
 /// The ranks of all broadcasts.
@@ -86,6 +88,7 @@ impl Experiment for Layers {
                 Claim::other("S7.4.2-thr-bin"),
                 Claim::other("S7.4.2-thr-bino"),
                 Claim::statement("S7.6-bcast"),
+                Claim::statement("S7.6-dampen"),
                 Claim::statement("S9.1-layered"),
             ]
         }
@@ -99,6 +102,7 @@ impl Experiment for Layers {
         one_way_patterns(results)?;
         round_trips(results)?;
         broadcasts(results)?;
+        dampened(results)?;
         layered_broadcasts(results)
     }
 }
@@ -118,6 +122,26 @@ fn one_way_patterns(results: &mut Results) -> Result<()> {
     let rate = unicast::stream_rate(&setup, LARGE_BYTES, Receive::Copy)?;
     rates(results, &["T7.2-mpi-tu-lfc"], rate);
     rates(results, &["T7.2-mpi-tu-panda-st"], stream(&setup, LARGE_BYTES)?);
+    Ok(())
+}
+
+/// Round trips of packets and of operations on objects, under each scheme: by how many percent
+/// retransmission makes each longer.
+fn dampened(results: &mut Results) -> Result<()> {
+    let [packets, operations] = [true, false].map(|bare| {
+        let schemes = [Preset::NrxImc, Preset::IrxImc, Preset::HrxHmc];
+        let [nrx, irx, hrx] = schemes.map(|preset| {
+            let setup = Setup::version(preset, 2);
+            if bare { packets_round_trip(&setup, 0, 0) } else { operation(&setup, 0) }
+        });
+        let nrx = nrx?;
+        Ok::<_, anyhow::Error>([irx?, hrx?].map(|time| (time / nrx - 1.0) * 100.0))
+    });
+    let (packets, operations) = (packets?, operations?);
+    let named = ["percent longer: packets, irx", "hrx", "operations, irx", "hrx"];
+    let evidence: Vec<_> = named.into_iter().zip([packets, operations].concat()).collect();
+    let less = operations.iter().zip(packets).all(|(operation, packet)| *operation < packet);
+    results.statement("S7.6-dampen", less, listed(&evidence));
     Ok(())
 }
 

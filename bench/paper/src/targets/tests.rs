@@ -39,7 +39,8 @@ fn calibration_is_the_tables_that_the_pages_name() {
 }
 
 /// Tables 5.1 and 8.4 of the thesis (G of table 5.1 is printed a second time, in 5.1.1), table 1 of
-/// careful-protocols and the times on one node of its table 4, and of Pupa's the column of 4 bytes and three cells.
+/// careful-protocols and the times on one node of its table 4, and of Pupa's the column of 4 bytes
+/// and three cells.
 fn is_of_the_tables(row: &Target) -> bool {
     const PUPA: [&str; 3] = ["PU-T2-copy-1436", "PU-T2-buf-64", "PU-T2-buf-256"];
     match row.paper {
