@@ -142,7 +142,7 @@ fn a_page_shows_calibration_apart_and_counts_what_is_left() {
     assert!(row.ends_with("| us | 31 | 40.0 | 1.29 | ±15 % | OUTSIDE |"), "{row}");
     place("- `T8.5-hrx`: the host | is slow");
     place("Asked: 297 figures and findings, of which 3 are measured (2 come true and 1 miss).");
-    place("Not asked: 26 calibration, 13 inputs, 6 tuned, 0 of another machine.");
+    place("Not asked: 26 calibration, 13 inputs, 7 tuned, 0 of another machine.");
     place("Settings used: 1 of 222.");
     place("## Not measured: 295");
     place("## Not asked: 45");
