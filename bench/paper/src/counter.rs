@@ -3,7 +3,7 @@
 //! page says so.
 
 use crate::conditions::Conditions;
-use crate::report::{Measured, Row, Verdict};
+use crate::report::{Measured, Row};
 use std::fmt;
 
 /// An experiment under other conditions than its paper's, about rows that miss.
@@ -24,7 +24,7 @@ const NOTHING: f64 = 0.05;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Outcome {
     /// It comes true.
-    True(Verdict),
+    True,
     /// It moves so many percent of the way to the paper's figure.
     Towards(u32),
     /// It moves to the other side of the paper's figure, and too far.
@@ -38,7 +38,7 @@ pub(crate) enum Outcome {
 impl Outcome {
     pub fn new(stated: &Row<'_>, turned: &Row<'_>) -> Self {
         match (&stated.seen, &turned.seen) {
-            _ if turned.verdict.is_good() => Outcome::True(turned.verdict),
+            _ if turned.verdict.is_good() => Outcome::True,
             (Measured::Figure { weft, paper }, &Measured::Figure { weft: then, .. }) => {
                 Outcome::moved((then - weft) / (paper - weft))
             }
@@ -58,14 +58,14 @@ impl Outcome {
 
     /// True if what was turned has to do with the miss.
     pub fn is_right(self) -> bool {
-        matches!(self, Outcome::True(_) | Outcome::Towards(_) | Outcome::Beyond)
+        matches!(self, Outcome::True | Outcome::Towards(_) | Outcome::Beyond)
     }
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::True(verdict) => verdict.fmt(f),
+            Outcome::True => f.write_str("comes true"),
             Outcome::Towards(percent) => write!(f, "moves {percent} % of the way"),
             Outcome::Beyond => f.write_str("moves beyond"),
             Outcome::Stays => f.write_str("stays"),

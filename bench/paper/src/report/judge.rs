@@ -35,7 +35,7 @@ pub enum Measured {
 }
 
 /// Verdict on a claim.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The figure is in its band.
     Within,

@@ -112,7 +112,7 @@ fn turned_in_all(report: &Report<'_>, paper: Paper) -> String {
         return String::new();
     }
     let count = |is: fn(&Outcome) -> bool| best.values().filter(|outcome| is(outcome)).count();
-    let is_true = count(|outcome| matches!(outcome, Outcome::True(_)));
+    let is_true = count(|outcome| *outcome == Outcome::True);
     let moves = count(|outcome| outcome.is_right()) - is_true;
     format!(
         "\nOf the rows that miss {} have a counter-experiment, below the reasons: the same with what is suspected turned. Then \

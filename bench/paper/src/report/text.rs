@@ -52,6 +52,7 @@ pub fn tables(chapter: &Chapter<'_>, paper: Option<Paper>) -> Vec<(&'static str,
         ("Calibration (not predictions)", Role::Calibrate, false),
         ("Orders that follow from the calibration", Role::Calibrate, true),
         ("Inputs (not predictions)", Role::Input, false),
+        ("Tuned: an input was chosen after a look (not predictions)", Role::Tuned, false),
         ("Predictions", Role::Predict, false),
         ("Orders and findings", Role::Predict, true),
     ];
