@@ -101,7 +101,7 @@ fn turned_in_all(report: &Report<'_>, paper: Paper) -> String {
     let mut best: BTreeMap<&str, Outcome> = BTreeMap::new();
     for chapter in report.of(paper) {
         let rows = chapter.turned.iter().flat_map(|turned| &turned.rows);
-        for row in rows.filter(|row| row.target.paper == paper) {
+        for row in rows.filter(|row| row.target.paper == paper && row.target.role.is_asked()) {
             let stated = chapter.rows.iter().find(|stated| stated.claim.id == row.claim.id);
             let Some(stated) = stated else { continue };
             let outcome = Outcome::new(stated, row);
