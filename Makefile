@@ -119,10 +119,11 @@ mpi-apps:
 	@$(CARGO) build --locked --release --package weft-libfabric --package weft-libfabric-host
 	@$(MAKE) --no-print-directory -C apps/mpi MPICC="$(MPICC)" OUT="$(CURDIR)/$(MPI_APPS)"
 
-# Tests wait more than they compute. On what they leave of the cores, the other checks are built.
+# Tests wait more than they compute. On what they leave of the cores, the other checks are built. Tests interrupt launchers, which
+# leave ignored what whoever started them ignores, as shells do for what they start in the background.
 test: setup
 	$(CARGO) build --locked --workspace --all-targets
-	target/debug/xtask test --beside make --no-print-directory --jobs 2 --output-sync CARGO='MAKEFLAGS= $(CARGO)' \
+	env --default-signal=INT,QUIT target/debug/xtask test --beside make --no-print-directory --jobs 2 --output-sync CARGO='MAKEFLAGS= $(CARGO)' \
 	    test-lints test-loom count-build
 	$(COUNT) --check
 
