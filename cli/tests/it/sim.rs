@@ -303,3 +303,21 @@ fn measured_computation_is_charged_and_promises_no_trace() {
     assert!(measured.contains("computation as measured"), "{measured}");
     assert!(line(&measured, "trace ").starts_with("none: "), "{measured}");
 }
+
+/// The same command prints the same on any machine, but for the memory, so that README and guide
+/// show what a reader's prints.
+#[test]
+fn the_sample_runs_of_the_documents_are_what_it_prints() {
+    const WORDS: &str = "storm -n 16 --preset irx-imc --loss 0.01 --seed 7";
+    let printed = succeeds(WORDS);
+    let printed: Vec<&str> = printed.lines().filter(|line| !line.starts_with("memory")).collect();
+    assert!(printed.len() > 3, "{printed:?}");
+    for document in
+        [include_str!("../../../README.md"), include_str!("../../../docs/guide/simulating.md")]
+    {
+        let block = document.split("```").find(|block| block.contains(WORDS)).unwrap();
+        let shown: Vec<&str> = block.lines().skip(2).collect();
+        let shown = shown.into_iter().filter(|line| !line.starts_with("memory"));
+        assert_eq!(shown.collect::<Vec<_>>(), printed);
+    }
+}
