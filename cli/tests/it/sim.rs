@@ -304,8 +304,8 @@ fn measured_computation_is_charged_and_promises_no_trace() {
     assert!(line(&measured, "trace ").starts_with("none: "), "{measured}");
 }
 
-/// The same command prints the same on any machine, but for the memory, so that README and guide
-/// show what a reader's prints.
+/// Samples in README and guide are what a reader's command prints, on any machine, but for the
+/// memory.
 #[test]
 fn the_sample_runs_of_the_documents_are_what_it_prints() {
     const WORDS: &str = "storm -n 16 --preset irx-imc --loss 0.01 --seed 7";
