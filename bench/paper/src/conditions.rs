@@ -29,16 +29,10 @@ pub struct Conditions {
 /// Conditions of careful-protocols' cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventConditions {
-    /// Cycles that a word costs a program that writes it to the board, or reads it there: a loop
-    /// that is not unrolled, and an access over the bus, which waits for the answer to a load and
-    /// not for a store's. What these take, the sender-based protocols measured on the same board
-    /// (their figure 2, HP-UX): 33 and 5 cycles of 66 MHz.
-    pub write_cycles: u64,
-    /// See there.
+    /// Cycles that a word costs a program that reads it on the board: a loop that is not unrolled,
+    /// and an access over the bus, which waits for the answer. What that takes, the sender-based
+    /// protocols measured on the same board (their figure 2, HP-UX): 33 cycles of 66 MHz.
     pub read_cycles: u64,
-    /// Cycles of an operation on an element of a grid: two loads, the operation, a store, and the
-    /// loop, as a compiler translates them that does not do it well (6.1).
-    pub element_cycles: u64,
     /// Cycles of an iteration, whatever the grid.
     pub iteration_cycles: u64,
     /// True if a node waits for one neighbour's row before it gives the next.
@@ -63,7 +57,8 @@ pub struct PupaConditions {
     pub low_water_percent: u8,
 }
 
-const LOOP_CYCLES: u64 = 4;
+/// Cycles of a loop that copies words, without their accesses.
+pub(crate) const LOOP_CYCLES: u64 = 4;
 
 impl Conditions {
     /// Conditions of the papers.
@@ -73,9 +68,7 @@ impl Conditions {
         objects: OBJECT_INSTRUCTIONS,
         region: REGION_INSTRUCTIONS,
         events: EventConditions {
-            write_cycles: LOOP_CYCLES + 4,
             read_cycles: LOOP_CYCLES + 25,
-            element_cycles: 6,
             iteration_cycles: 6400,
             shifts_in_turn: false,
             receive_buffers: 128,

@@ -55,11 +55,6 @@ impl Outcome {
             part => Outcome::Towards((part * 100.0).round() as u32),
         }
     }
-
-    /// True if what was turned has to do with the miss.
-    pub fn is_right(self) -> bool {
-        matches!(self, Outcome::True | Outcome::Towards(_) | Outcome::Beyond)
-    }
 }
 
 impl fmt::Display for Outcome {

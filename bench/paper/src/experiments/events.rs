@@ -15,7 +15,7 @@ pub mod throughput;
 pub mod traffic;
 
 use crate::claim::Claim;
-use crate::conditions::{EventConditions, conditions, machine};
+use crate::conditions::{EventConditions, LOOP_CYCLES, conditions, machine};
 use crate::counter::Counter;
 use crate::experiment::{Experiment, Setting};
 use crate::results::Results;
@@ -32,6 +32,12 @@ const MACHINE: &str = "medusa";
 const PERCENT: f64 = 25.0;
 /// Least and most percentage points of the band of what careful is better by: a quarter of it.
 const POINTS: [f64; 2] = [2.0, 6.0];
+/// Cycles that a word costs a program that writes it to the board, which waits for no answer, as one
+/// that reads it does ([`EventConditions::read_cycles`]): 5 of 66 MHz.
+const WRITE_CYCLES: u64 = LOOP_CYCLES + 4;
+/// Cycles of an operation on an element of a grid: two loads, the operation, a store, and the loop,
+/// as a compiler translates them that does not do it well (6.1).
+const ELEMENT_CYCLES: u64 = 6;
 /// Bytes of a word.
 const WORD: usize = 4;
 /// Nothing takes so long, in virtual time, that ends.
@@ -291,7 +297,7 @@ impl Payload {
 
     /// Each word is written once.
     pub fn write(&self, events: &Events) {
-        self.touch(events, conditions().events.write_cycles);
+        self.touch(events, WRITE_CYCLES);
     }
 
     /// Each word is read once.

@@ -18,8 +18,8 @@ const REQUEST_BYTES: usize = 16;
 const CLOSE: f64 = 0.85;
 
 /// Reason why a miss takes longer than CRL's.
-const MORE_CODE: &str = "Weft's instructions for a miss, which are counted, are 17.9 us of it, and those of CRL at most the 5 that it adds: Weft's \
-    copies and policies are looked up, a miss is registered for `weft why`, and any thread may wait for it";
+const MORE_CODE: &str = "Weft's instructions for a miss, which are counted, are 17.9 us of it, where all that CRL adds are \
+    5; what they are was not looked at";
 
 /// Counter-experiments: what is suspected of the misses, turned.
 const COUNTERS: &[Counter] = &[Counter {

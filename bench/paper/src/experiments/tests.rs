@@ -1,12 +1,16 @@
 //! Tests of what does not depend on a machine's costs: that programs end and count, that claims are
 //! claims.
 
+use super::events::{Cluster, jacobi};
 use super::*;
 use crate::claim::Expected;
 use crate::cluster::Setup;
+use crate::conditions::machine;
+use crate::fit;
 use crate::suite;
-use crate::targets::{Role, Targets};
+use crate::targets::{Role, Target, Targets};
 use std::collections::BTreeSet;
+use weft_events::Protocol;
 use weft_simulator::Shape;
 
 #[test]
@@ -37,6 +41,38 @@ fn every_miss_of_the_simulator_has_a_counter_experiment() {
         let not: Vec<_> = missing.difference(&turned).collect();
         assert!(not.is_empty(), "{}: {not:?} miss, and nothing is turned", experiment.name());
     }
+}
+
+/// Counter-experiments run by `make paper` only; that their machines are machines is seen here.
+#[test]
+fn counters_change_machines_that_there_are() {
+    for experiment in all() {
+        for counter in experiment.counters() {
+            let machines = experiment.machines().iter();
+            let made = |name: &&&str| counter.conditions.hold(|| machine(name)).is_ok();
+            assert!(machines.filter(made).count() > 0, "{}: {}", experiment.name(), counter.turned);
+        }
+    }
+}
+
+/// Of the paper's times on one node the slope over points is iterations times what a point takes,
+/// and what is left at no point is iterations times what one costs besides, as far as two digits
+/// of the smallest tell.
+#[test]
+fn jacobis_iterations_are_those_of_its_times_on_one_node() {
+    let targets = Targets::read().unwrap();
+    let sizes = [8, 16, 32, 64];
+    let points = |size: usize| (size * size) as f64;
+    let paper = sizes.map(|size| {
+        let id = format!("CP-T4-P1-{size}x{size}");
+        (points(size), targets.get(&id).and_then(Target::number).unwrap() * 1e9)
+    });
+    let one = Cluster { nodes: 1, protocol: Protocol::Careful };
+    let here = sizes.map(|size| (points(size), jacobi::iteration(one, size).unwrap()));
+    let [paper, here] = [paper, here].map(|times| fit::line(&times).unwrap());
+    let near = |a: f64, b: f64, off| assert!((a / b - 1.0).abs() < off, "{a}, {b}");
+    near(jacobi::TOLD, paper.slope / here.slope, 0.01);
+    near(jacobi::TOLD * here.intercept, paper.intercept, 0.05);
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn turned_in_all(report: &Report<'_>, paper: Paper) -> String {
     }
     let count = |is: fn(&Outcome) -> bool| best.values().filter(|outcome| is(outcome)).count();
     let is_true = count(|outcome| *outcome == Outcome::True);
-    let moves = count(|outcome| outcome.is_right()) - is_true;
+    let moves = count(|outcome| matches!(outcome, Outcome::Towards(_) | Outcome::Beyond));
     format!(
         "\nOf the rows that miss {} have a counter-experiment, below the reasons: the same with what is suspected turned. Then \
          {is_true} come true, {moves} move towards the paper's figure or beyond it, and {} do not, so that their reason is \

@@ -118,6 +118,10 @@ fn points_see_their_neighbours() {
         assert_eq!(south.here(), expect(1, 0).here());
         assert_eq!(west.here(), expect(0, 3).here());
         assert_eq!(east.here(), expect(0, 1).here());
+        let in_turn = grid.neighbours_in_turn().unwrap();
+        let alike = in_turn.iter().zip([&north, &south, &west, &east]);
+        alike.for_each(|(turn, at_once)| assert_eq!(turn.here(), at_once.here()));
+        drop(in_turn);
         assert_eq!((grid.clone() - grid.clone()).sum().unwrap(), 0);
         assert_eq!(grid.map(|value| -value).largest().unwrap(), 0);
         drop((grid, north, south, west, east));
