@@ -32,7 +32,7 @@ const MACHINE: &str = "medusa";
 const PERCENT: f64 = 25.0;
 /// Least and most percentage points of the band of what careful is better by: a quarter of it.
 const POINTS: [f64; 2] = [2.0, 6.0];
-/// Cycles that a word costs a program that writes it to the board, which waits for no answer, as one
+/// Cycles that a word costs a program that writes it to the board and waits for no answer, as one
 /// that reads it does ([`EventConditions::read_cycles`]): 5 of 66 MHz.
 const WRITE_CYCLES: u64 = LOOP_CYCLES + 4;
 /// Cycles of an operation on an element of a grid: two loads, the operation, a store, and the loop,
